@@ -1,0 +1,64 @@
+//! Replacing literal text in a file.
+
+use std::borrow::Cow;
+
+use dsh_fs::literal_edit::{Edited, LiteralEdit};
+use dsh_fs::{EditOutcome, FsError, FsTarget, FsVersion, text};
+
+use crate::folders::Place;
+use crate::guard::{self, Verdict};
+use crate::open::{Opened, writable};
+use crate::publish::{Basis, Plan, publish};
+use crate::scan::Scan;
+use crate::work::Work;
+
+/// An edit as it was asked for.
+#[derive(Debug)]
+pub(crate) struct Edit {
+    pub(crate) request: LiteralEdit,
+    pub(crate) guard: Option<FsVersion>,
+    pub(crate) block: usize,
+}
+
+impl Edit {
+    pub(crate) fn run(&self, target: &FsTarget, work: &Work) -> Result<EditOutcome, FsError> {
+        let done = publish(target, self.block, work, |place, found| self.decide(place, found, work))?;
+        let Edited { before, after, changes, .. } = done.result;
+        let (version, durable) = (done.version, done.durable);
+        Ok(EditOutcome { version, before: before.into(), after: after.into(), changes, durable })
+    }
+
+    fn decide(
+        &self,
+        place: &Place,
+        found: Option<&Opened>,
+        work: &Work,
+    ) -> Result<Plan<'static, Edited>, FsError> {
+        let changed = || FsError::changed(work.op, &work.display);
+        let (Some(found), Some(parent)) = (found, place.parent()) else { return Err(changed()) };
+        writable(parent, &place.name, found, work)?;
+        let verdict = match &self.guard {
+            Some(version) => guard::judge(version, found),
+            None => Verdict::Holds,
+        };
+        if verdict == Verdict::Broken {
+            return Err(changed());
+        }
+        if !found.readable {
+            return Err(FsError::permission_denied(work.op, &work.display));
+        }
+
+        let (mut scan, mut bytes) = (Scan::new(), Vec::new());
+        scan.rest(found, u64::MAX, self.block, &mut bytes, work)?;
+        let digest = scan.digest();
+        if matches!(verdict, Verdict::IfBytes(expected) if expected != digest) {
+            return Err(changed());
+        }
+        let text = text::decode(&bytes).map_err(|why| FsError::not_text(work.op, &work.display, why))?;
+        let mut edited = self.request.apply(text).map_err(|miss| miss.in_file(&work.display))?;
+        let content = edited.bytes_like(&bytes);
+        // Large files: what is on its way to the disk need not be held twice.
+        edited.raw = String::new();
+        Ok(Plan { content: Cow::Owned(content), basis: Basis::Seen(Some(digest)), result: edited })
+    }
+}

@@ -1,0 +1,186 @@
+//! [`LocalFileSystem`]: the contract on the host disk. Each method is one way to one file of this crate.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use dsh_fs::literal_edit::LiteralEdit;
+use dsh_fs::{
+    BytesRead, EditOutcome, FileSystem, FsCall, FsDirEntry, FsError, FsInfo, FsOp, FsPathInfo, FsTarget,
+    FsVersion, ResumePoint, SandboxMode, TextRead, TextStream, WriteGuard, WriteOutcome,
+};
+
+use crate::edit::Edit;
+use crate::scan::{self, BLOCK, Limits};
+use crate::stream::Chunks;
+use crate::work::blocking;
+use crate::write::Write;
+use crate::{ConfigError, LocalFsConfig, address, list, lock, open, resolve, stat};
+
+/// The files of this machine. See the [crate documentation](crate) for what it promises beyond the contract.
+///
+/// Cheap to use from many tasks at once. What blocks is done on tokio's threads for that, one hop an operation;
+/// outside a tokio runtime it is done on the spot.
+#[derive(Debug)]
+pub struct LocalFileSystem {
+    cwd: PathBuf,
+    limits: Limits,
+    basis_max: u64,
+}
+
+impl LocalFileSystem {
+    /// Fails when a setting is out of range, or when the working directory of the process is needed and gone.
+    pub fn new(config: LocalFsConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        let cwd = match config.cwd {
+            Some(cwd) if cwd.is_absolute() => cwd,
+            Some(cwd) => working_directory()?.join(cwd),
+            None => working_directory()?,
+        };
+        let basis_max = config.diff_basis_max_bytes;
+        Ok(Self { cwd, limits: Limits { block: BLOCK, digest_refused: basis_max }, basis_max })
+    }
+
+    /// Reads `bytes` at a time instead of 1 MiB, so that tests can put a block's border anywhere.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_block_size(mut self, bytes: usize) -> Self {
+        self.limits.block = bytes.max(1);
+        self
+    }
+
+    /// The folder where relative paths of a call start.
+    fn base(&self, cwd: Option<&Path>) -> PathBuf {
+        cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd))
+    }
+}
+
+#[async_trait]
+impl FileSystem for LocalFileSystem {
+    async fn resolve(&self, path: &str, cwd: Option<&Path>, call: &FsCall) -> Result<FsTarget, FsError> {
+        let (base, written) = (self.base(cwd), path.to_owned());
+        blocking(FsOp::Resolve, path, call, move |work| {
+            resolve::resolve(&resolve::name(&written, &base)?, work)
+        })
+        .await
+    }
+
+    fn process_path(&self, target: &FsTarget) -> Option<PathBuf> {
+        Some(address::path(target))
+    }
+
+    fn file_url(&self, target: &FsTarget) -> String {
+        address::file_url(target)
+    }
+
+    fn contains(&self, parent: &FsTarget, child: &FsTarget) -> bool {
+        address::contains(parent, child)
+    }
+
+    async fn stat(&self, target: &FsTarget, call: &FsCall) -> Result<Option<FsInfo>, FsError> {
+        let file = target.clone();
+        blocking(FsOp::Stat, target.display_path(), call, move |work| stat::stat(&file, work)).await
+    }
+
+    async fn lstat(
+        &self,
+        path: &str,
+        cwd: Option<&Path>,
+        call: &FsCall,
+    ) -> Result<Option<FsPathInfo>, FsError> {
+        let (base, written) = (self.base(cwd), path.to_owned());
+        blocking(FsOp::Lstat, path, call, move |work| {
+            let named = resolve::name(&written, &base)?;
+            stat::lstat(&named, &work.named(&named.display))
+        })
+        .await
+    }
+
+    async fn read_text(&self, target: &FsTarget, call: &FsCall) -> Result<TextRead, FsError> {
+        let (file, limits) = (target.clone(), self.limits);
+        blocking(FsOp::Read, target.display_path(), call, move |work| {
+            scan::read_text(&open::for_reading(&file, work)?, limits, work)
+        })
+        .await
+    }
+
+    async fn stream_text(
+        &self,
+        target: &FsTarget,
+        resume: Option<&ResumePoint>,
+        call: &FsCall,
+    ) -> Result<TextStream, FsError> {
+        if resume.is_some() {
+            call.check(FsOp::Read)?;
+            return Ok(TextStream::Changed);
+        }
+        let file = target.clone();
+        let display = target.display_path();
+        let opened = blocking(FsOp::Read, display, call, move |work| open::for_reading(&file, work)).await?;
+        Ok(TextStream::Open(Box::new(Chunks::open(opened, self.limits, call, display))))
+    }
+
+    async fn read_bytes(&self, target: &FsTarget, max: u64, call: &FsCall) -> Result<BytesRead, FsError> {
+        let (file, block) = (target.clone(), self.limits.block);
+        blocking(FsOp::Read, target.display_path(), call, move |work| {
+            scan::read_bytes(&open::for_reading(&file, work)?, max, block, work)
+        })
+        .await
+    }
+
+    async fn list_dir(&self, target: &FsTarget, call: &FsCall) -> Result<Vec<FsDirEntry>, FsError> {
+        let folder = target.clone();
+        blocking(FsOp::List, target.display_path(), call, move |work| list::list(&folder, work)).await
+    }
+
+    async fn write_text(
+        &self,
+        target: &FsTarget,
+        content: &str,
+        guard: Option<&WriteGuard>,
+        call: &FsCall,
+    ) -> Result<WriteOutcome, FsError> {
+        let turn = lock::acquire(target.key(), FsOp::Write, call).await?;
+        let write = Write {
+            content: content.into(),
+            guard: guard.cloned(),
+            basis_max: self.basis_max,
+            block: self.limits.block,
+        };
+        let file = target.clone();
+        blocking(FsOp::Write, target.display_path(), call, move |work| {
+            // Held where the work is done, so that it is held to the end even if the caller goes away.
+            let _turn = turn;
+            write.run(&file, work)
+        })
+        .await
+    }
+
+    async fn edit_text(
+        &self,
+        target: &FsTarget,
+        edit: &LiteralEdit,
+        guard: Option<&FsVersion>,
+        call: &FsCall,
+    ) -> Result<EditOutcome, FsError> {
+        let turn = lock::acquire(target.key(), FsOp::Edit, call).await?;
+        let edit = Edit { request: edit.clone(), guard: guard.cloned(), block: self.limits.block };
+        let file = target.clone();
+        blocking(FsOp::Edit, target.display_path(), call, move |work| {
+            let _turn = turn;
+            edit.run(&file, work)
+        })
+        .await
+    }
+
+    fn sandbox_mode(&self) -> Option<SandboxMode> {
+        None
+    }
+}
+
+fn working_directory() -> Result<PathBuf, ConfigError> {
+    let path =
+        rustix::process::getcwd(Vec::new()).map_err(|errno| ConfigError::NoWorkingDirectory(errno.into()))?;
+    Ok(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+}

@@ -1,0 +1,24 @@
+//! The host disk, behaviour by behaviour.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
+#![expect(clippy::disallowed_methods, reason = "tests prepare files and look at them from outside")]
+
+mod cancel;
+mod config;
+mod conformance;
+mod disk;
+mod edit;
+mod folders;
+mod guard;
+mod list;
+mod lock;
+mod metadata;
+mod os_error;
+mod plugin;
+mod publish;
+mod read;
+mod resolve;
+mod special;
+mod stat;
+mod stranger;
+mod stream;
+mod write;
