@@ -1,0 +1,110 @@
+//! How a tool call fails, and the failures that the pipeline itself reports.
+
+use std::fmt;
+
+use dsh_plugin::{Coded, Failure};
+use serde_json::Value as Json;
+
+use crate::result::{ErrorInfo, ToolResult};
+
+/// What a tool's body fails with: any [`Coded`] failure (`?` converts it), and perhaps metadata for the
+/// error result.
+#[derive(Debug)]
+pub struct ToolError {
+    failure: Failure,
+    meta: Option<Json>,
+}
+
+/// Arguments that a tool does not take: schema violations and value errors alike.
+/// Name `ToolArgsError`, code `INVALID_ARGS`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolArgsError(String);
+
+impl ToolError {
+    /// Attaches metadata, such as `{"committed": true}` where a change was made before the failure.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Json) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// The failure itself.
+    pub fn failure(&self) -> &dyn Coded {
+        &*self.failure
+    }
+
+    /// The metadata of the error result.
+    pub fn meta(&self) -> Option<&Json> {
+        self.meta.as_ref()
+    }
+
+    pub(crate) fn into_result(self) -> ToolResult {
+        ToolResult { meta: self.meta, ..ToolResult::failure(ErrorInfo::of(&*self.failure)) }
+    }
+}
+
+impl<F: Into<Failure>> From<F> for ToolError {
+    fn from(failure: F) -> Self {
+        Self { failure: failure.into(), meta: None }
+    }
+}
+
+impl ToolArgsError {
+    /// The message is the whole text after `Error: `.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for ToolArgsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ToolArgsError {}
+
+impl Coded for ToolArgsError {
+    fn name(&self) -> &'static str {
+        "ToolArgsError"
+    }
+
+    fn code(&self) -> Option<&str> {
+        Some("INVALID_ARGS")
+    }
+}
+
+/// The failures that the pipeline itself reports.
+pub(crate) mod told {
+    use super::ErrorInfo;
+
+    pub(crate) fn unknown_tool(name: &str) -> ErrorInfo {
+        ErrorInfo::named(format!("unknown tool \"{name}\""), "ToolNotFoundError", "UNKNOWN_TOOL")
+    }
+
+    pub(crate) fn denied(reason: String) -> ErrorInfo {
+        ErrorInfo::named(reason, "ToolDenied", "DENIED")
+    }
+
+    /// `ran`: did the body start?
+    pub(crate) fn aborted(ran: bool) -> ErrorInfo {
+        if ran {
+            ErrorInfo::named("tool call aborted", "AbortError", "ABORTED")
+        } else {
+            ErrorInfo::named("tool call aborted before dispatch", "AbortError", "ABORTED_BEFORE_DISPATCH")
+        }
+    }
+
+    pub(crate) fn invalid_output(tool: &str, violations: &str) -> ErrorInfo {
+        ErrorInfo::named(
+            format!("tool \"{tool}\" returned invalid output: {violations}"),
+            "ToolOutputError",
+            "INVALID_TOOL_OUTPUT",
+        )
+    }
+
+    /// A panic in code that the pipeline calls; `what` says whose.
+    pub(crate) fn panicked(what: &str, payload: &str) -> ErrorInfo {
+        ErrorInfo::named(format!("{what} panicked: {payload}"), "InternalError", "INTERNAL_ERROR")
+    }
+}

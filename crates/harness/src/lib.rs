@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+
+mod content;
+mod error;
+mod events;
+mod execution;
+mod panic_text;
+mod pipeline;
+mod plugin;
+mod registry;
+mod result;
+mod scheduler;
+mod schema;
+mod session;
+mod system_prompt;
+mod tool;
+mod typed_tool;
+
+pub use content::Content;
+pub use error::{ToolArgsError, ToolError};
+pub use events::{
+    Decision, Execute, PostExecute, PreExecute, ResultPublished, SystemPromptChanged, ToolsChanged, Verdict,
+};
+pub use execution::{Execution, ToolCall};
+pub use plugin::{HarnessConfig, HarnessPlugin};
+pub use registry::{TOOLS, ToolRegistry};
+pub use result::{CanonicalValue, ErrorInfo, Outcome, ToolResult};
+pub use schema::{ObjectSchema, Schema};
+pub use session::{Session, SessionHeader};
+pub use system_prompt::{SYSTEM_PROMPT, SystemPrompt};
+pub use tool::{Annotations, Concurrency, Tool, ToolDefinition};
+pub use typed_tool::AnyTool;

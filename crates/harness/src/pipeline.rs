@@ -1,0 +1,220 @@
+//! The way of one call: policy, body, judgement. Three steps, so that a batch can overlap the middle one.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dsh_plugin::Failure;
+use tokio_util::sync::CancellationToken;
+
+use crate::content::{Content, joined_text};
+use crate::error::told;
+use crate::events::{Decision, Execute, PostExecute, PreExecute, ResultPublished, Verdict};
+use crate::execution::{Execution, ToolCall};
+use crate::registry::Shared;
+use crate::result::{ErrorInfo, ToolResult};
+
+/// A call that was looked at by policy.
+pub(crate) struct Prepared {
+    flight: Flight,
+    /// The outcome if it must not run.
+    refused: Option<Outcome>,
+}
+
+/// A call that has an outcome.
+pub(crate) struct Dispatched {
+    flight: Flight,
+    outcome: Outcome,
+}
+
+struct Flight {
+    exec: Arc<Execution>,
+    /// Did the body start? Decides between the two words for an abort.
+    ran: Arc<AtomicBool>,
+}
+
+enum Outcome {
+    /// Post-execute may judge it.
+    Open(ToolResult),
+    /// Nobody may judge it any more.
+    Final(ToolResult),
+}
+
+/// Whether the call may run: cancellation, `tools/pre-execute`, guards, cancellation again.
+pub(crate) async fn prepare(shared: &Shared, call: ToolCall) -> Prepared {
+    let exec = Arc::new(Execution::new(call));
+    let ran = Arc::new(AtomicBool::new(false));
+    let refused = refusal(shared, &exec).await;
+    Prepared { flight: Flight { exec, ran }, refused }
+}
+
+/// `tools/execute` with the body inside; the only step that overlaps with those of other calls.
+pub(crate) async fn dispatch(shared: &Arc<Shared>, prepared: Prepared) -> Dispatched {
+    let Prepared { flight, refused } = prepared;
+    if let Some(outcome) = refused {
+        return Dispatched { flight, outcome };
+    }
+    let Flight { exec, ran } = &flight;
+    let body = {
+        let (shared, original, ran) = (shared.clone(), exec.clone(), ran.clone());
+        move |exec: Arc<Execution>| async move { Ok(run_body(&shared, exec, &original, &ran).await) }
+    };
+    let outcome = match shared.context.waterfall::<Execute, _, _>(exec.clone(), body).await {
+        Ok(result) => Outcome::Open(drop_late_success(result, exec, ran)),
+        Err(failure) => Outcome::Final(failed(&failure)),
+    };
+    Dispatched { flight, outcome }
+}
+
+/// Post-execute, the last word on cancellation, and the announcement.
+pub(crate) async fn commit(shared: &Shared, dispatched: Dispatched) -> ToolResult {
+    let Dispatched { flight: Flight { exec, ran }, outcome } = dispatched;
+    let result = match outcome {
+        Outcome::Open(result) => judge(shared, &exec, result).await,
+        Outcome::Final(result) => result,
+    };
+    let result = Arc::new(drop_late_success(result, &exec, &ran));
+    let published = ResultPublished { exec, result };
+    if let Err(error) = shared.context.emit::<ResultPublished>(&published) {
+        let Execution { tool, call_id, .. } = &*published.exec;
+        tracing::warn!("tool \"{tool}\" ({call_id}): tools/result observer failed: {error}");
+    }
+    Arc::unwrap_or_clone(published.result)
+}
+
+/// The outcome of a call that must not run, `None` if it may.
+async fn refusal(shared: &Shared, exec: &Arc<Execution>) -> Option<Outcome> {
+    if exec.cancel.is_cancelled() {
+        return Some(Outcome::Final(ToolResult::failure(told::aborted(false))));
+    }
+    let asked = PreExecute { exec: exec.clone() };
+    let answer = shared.context.waterfall::<PreExecute, _, _>(asked, |_| async { Ok(Decision::Allow) });
+    let reason = match answer.await {
+        Ok(Decision::Deny { reason }) => Some(reason),
+        Ok(Decision::Allow) => match shared.refusal(exec) {
+            Ok(reason) => reason,
+            Err(text) => {
+                return Some(Outcome::Final(ToolResult::failure(told::panicked("a tool guard", &text))));
+            }
+        },
+        Err(failure) => return Some(Outcome::Final(failed(&failure))),
+    };
+    match reason {
+        Some(reason) => Some(Outcome::Open(ToolResult::failure(told::denied(reason)))),
+        None if exec.cancel.is_cancelled() => Some(Outcome::Open(ToolResult::failure(told::aborted(false)))),
+        None => None,
+    }
+}
+
+async fn run_body(
+    shared: &Shared,
+    exec: Arc<Execution>,
+    original: &Arc<Execution>,
+    ran: &AtomicBool,
+) -> ToolResult {
+    let Some(tool) = shared.tool(&original.tool) else {
+        return ToolResult::failure(told::unknown_tool(&original.tool));
+    };
+    if exec.cancel.is_cancelled() || original.cancel.is_cancelled() {
+        return ToolResult::failure(told::aborted(false));
+    }
+    let started = || ran.store(true, Ordering::Relaxed);
+    let (result, cancel) = if Arc::ptr_eq(&exec, original) {
+        (tool.run(exec.clone(), &started).await, exec.cancel.clone())
+    } else {
+        // A wrapper's token need not descend from the caller's, so the body gets one that hears both. Of what a
+        // wrapper changed only the token counts: policy and guards have judged the original call.
+        let fused = exec.cancel.child_token();
+        let run = tool.run(original.with_cancel(fused.clone()), &started);
+        (forwarding(&original.cancel, &fused, run).await, fused)
+    };
+    if !result.is_error() && cancel.is_cancelled() { aborted(result, true) } else { result }
+}
+
+/// Waits for `run` whatever happens, and passes a cancellation of `from` on to `to` meanwhile.
+async fn forwarding<T>(from: &CancellationToken, to: &CancellationToken, run: impl Future<Output = T>) -> T {
+    let mut heard = pin!(from.cancelled());
+    let mut run = pin!(run);
+    poll_fn(|cx| {
+        if !to.is_cancelled() && heard.as_mut().poll(cx).is_ready() {
+            to.cancel();
+        }
+        run.as_mut().poll(cx)
+    })
+    .await
+}
+
+async fn judge(shared: &Shared, exec: &Arc<Execution>, result: ToolResult) -> ToolResult {
+    let result = Arc::new(result);
+    let asked = PostExecute { exec: exec.clone(), result: result.clone() };
+    let answer = shared.context.waterfall::<PostExecute, _, _>(asked, |_| async { Ok(Verdict::accept()) });
+    let verdict = match answer.await {
+        Ok(verdict) => verdict,
+        Err(failure) => return failed(&failure).in_place_of(&result),
+    };
+    let result = Arc::unwrap_or_clone(result);
+    match verdict {
+        Verdict::Accept { content, value, contexts } => {
+            let mut result = match (content, value) {
+                (None, None) => result,
+                (Some(content), None) => ToolResult { content, ..result },
+                (None, Some(value)) => revalued(shared, exec, result, &value),
+                (Some(_), Some(_)) => {
+                    return ToolResult::failure(ErrorInfo::plain(
+                        "tools/post-execute accept decision cannot replace both value and content",
+                    ))
+                    .in_place_of(&result);
+                }
+            };
+            result.contexts.extend(contexts);
+            result
+        }
+        Verdict::Block { feedback, contexts } => blocked(feedback, contexts).in_place_of(&result),
+    }
+}
+
+fn revalued(shared: &Shared, exec: &Execution, result: ToolResult, value: &serde_json::Value) -> ToolResult {
+    let refused = |error| ToolResult::failure(error).in_place_of(&result);
+    if result.is_error() {
+        return refused(ErrorInfo::plain("tools/post-execute cannot replace the value of a failed result"));
+    }
+    let Some(tool) = shared.tool(&exec.tool) else {
+        return refused(told::unknown_tool(&exec.tool));
+    };
+    let revalued = tool.with_value(&exec.arguments, value);
+    // What was changed is what the body did, whatever value is shown for it.
+    let revalued = if revalued.is_error() {
+        revalued.in_place_of(&result)
+    } else {
+        ToolResult { committed: result.committed, ..revalued }
+    };
+    ToolResult { contexts: result.contexts, ..revalued }
+}
+
+fn blocked(feedback: Vec<Content>, contexts: Vec<String>) -> ToolResult {
+    let message = if feedback.is_empty() {
+        "tool result blocked by post-execute policy".to_owned()
+    } else {
+        joined_text(&feedback)
+    };
+    ToolResult { content: feedback, contexts, ..ToolResult::failure(ErrorInfo::plain(message)) }
+}
+
+/// A success that the caller no longer waits for is told as an abort; a failure stays what it is.
+fn drop_late_success(result: ToolResult, exec: &Execution, ran: &AtomicBool) -> ToolResult {
+    if result.is_error() || !exec.cancel.is_cancelled() {
+        return result;
+    }
+    aborted(result, ran.load(Ordering::Relaxed))
+}
+
+fn aborted(result: ToolResult, ran: bool) -> ToolResult {
+    let failure = ToolResult::failure(told::aborted(ran)).in_place_of(&result);
+    ToolResult { contexts: result.contexts, ..failure }
+}
+
+/// Panics of listeners are failures already (`PluginError`, `LISTENER_PANICKED`).
+fn failed(failure: &Failure) -> ToolResult {
+    ToolResult::failure(ErrorInfo::of(&**failure))
+}

@@ -1,0 +1,25 @@
+//! One binary, one file per behaviour.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod cancellation;
+mod definitions;
+mod pipeline;
+mod post_execute;
+mod registry;
+mod results;
+mod scheduler;
+mod schema;
+mod system_prompt;
+mod toys;
+
+/// A file without its `mod` line would be tests that never run.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "looks at the sources of this test")]
+fn every_file_is_compiled() {
+    let listed = include_str!("main.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.strip_suffix(".rs").unwrap();
+        assert!(module == "main" || listed.contains(&format!("\nmod {module};\n")), "{name} is not listed");
+    }
+}
