@@ -1,0 +1,24 @@
+//! The file tools inside a program of one's own: what an agent loop does with a tool call.
+
+use dsh_fs_local::{LocalFsConfig, LocalFsPlugin};
+use dsh_fs_observation_policy::ObservationPolicyPlugin;
+use dsh_harness::{HarnessConfig, HarnessPlugin, Session, SessionHeader, TOOLS, ToolCall};
+use dsh_plugin::{Context, Failure, NoConfig};
+use dsh_tool_fs::{ToolFsConfig, ToolFsPlugin};
+use serde_json::json;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Failure> {
+    let ctx = Context::root();
+    ctx.plugin(HarnessPlugin, HarnessConfig::default()).await?;
+    ctx.plugin(LocalFsPlugin, LocalFsConfig::default()).await?;
+    ctx.plugin(ObservationPolicyPlugin, NoConfig {}).await?;
+    ctx.plugin(ToolFsPlugin, ToolFsConfig::default()).await?;
+
+    let session = Session::new(SessionHeader { id: "demo".into(), cwd: "/tmp".into() });
+    let arguments = json!({ "file_path": "hello.txt", "content": "hello\n" });
+    let (id, tool, cancel) = ("1".into(), "write".into(), Default::default());
+    let call = ToolCall { id, tool, arguments, session: Some(session), cancel };
+    println!("{}", ctx.service(TOOLS)?.execute(call).await.text());
+    Ok(())
+}

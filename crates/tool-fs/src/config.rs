@@ -1,0 +1,98 @@
+//! The settings of the tools.
+
+use std::num::NonZeroU64;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Settings of the row `dsh-tool-fs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Settings")]
+pub struct ToolFsConfig {
+    /// Default and largest number of lines of one `read`; the model sees it in the schema.
+    pub read_limit: NonZeroU64,
+    /// UTF-16 code units of a line that are shown before it is cut and marked.
+    pub read_max_line_length: NonZeroU64,
+    /// Most bytes of the lines that one `read` shows.
+    pub read_max_bytes: NonZeroU64,
+    /// Files of this many bytes and more, and files of unknown size, are streamed rather than held whole.
+    pub read_stream_min_size: NonZeroU64,
+    /// Refuse `write` and `edit` with `FS_NOT_OBSERVED` when no policy answers for them.
+    pub require_guard: bool,
+}
+
+impl Default for ToolFsConfig {
+    fn default() -> Self {
+        fn positive(n: u64) -> NonZeroU64 {
+            // Wrong only for zero, and none of these is.
+            NonZeroU64::new(n).unwrap_or(NonZeroU64::MIN)
+        }
+        Self {
+            read_limit: positive(2000),
+            read_max_line_length: positive(2000),
+            read_max_bytes: positive(50 * 1024),
+            read_stream_min_size: positive(10 * 1024 * 1024),
+            require_guard: false,
+        }
+    }
+}
+
+impl JsonSchema for ToolFsConfig {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ToolFsConfig".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Settings::json_schema(generator)
+    }
+}
+
+/// The settings as they are written in a composition: any number, judged below, so that the message names the
+/// setting.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Settings {
+    /// Default and largest number of lines of one `read` (an integer from 1); the model sees it in the schema.
+    read_limit: f64,
+    /// UTF-16 code units of a line that are shown before it is cut and marked (an integer from 1).
+    read_max_line_length: f64,
+    /// Most bytes of the lines that one `read` shows (an integer from 1).
+    read_max_bytes: f64,
+    /// Files of this many bytes and more, and files of unknown size, are streamed rather than held whole
+    /// (an integer from 1).
+    read_stream_min_size: f64,
+    /// Refuse `write` and `edit` with `FS_NOT_OBSERVED` when no policy answers for them.
+    require_guard: bool,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the defaults are far below 2^53")]
+impl Default for Settings {
+    fn default() -> Self {
+        let config = ToolFsConfig::default();
+        Self {
+            read_limit: config.read_limit.get() as f64,
+            read_max_line_length: config.read_max_line_length.get() as f64,
+            read_max_bytes: config.read_max_bytes.get() as f64,
+            read_stream_min_size: config.read_stream_min_size.get() as f64,
+            require_guard: config.require_guard,
+        }
+    }
+}
+
+impl TryFrom<Settings> for ToolFsConfig {
+    type Error = String;
+
+    fn try_from(settings: Settings) -> Result<Self, String> {
+        Ok(Self {
+            read_limit: positive("readLimit", settings.read_limit)?,
+            read_max_line_length: positive("readMaxLineLength", settings.read_max_line_length)?,
+            read_max_bytes: positive("readMaxBytes", settings.read_max_bytes)?,
+            read_stream_min_size: positive("readStreamMinSize", settings.read_stream_min_size)?,
+            require_guard: settings.require_guard,
+        })
+    }
+}
+
+fn positive(key: &str, value: f64) -> Result<NonZeroU64, String> {
+    crate::number::positive_integer(value).ok_or_else(|| format!("tool-fs: {key} must be a positive integer"))
+}

@@ -1,0 +1,138 @@
+//! `edit`: replaces literal text and nothing else.
+
+use std::sync::Arc;
+
+use dsh_fs::EditOutcome;
+use dsh_fs::literal_edit::{Change, LiteralEdit};
+use dsh_harness::{
+    Annotations, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition, ToolError,
+    ToolResult,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::actor::fs_call;
+use crate::diff_card::{self, DiffMeta};
+use crate::remedy::with_remedy;
+use crate::stack::{Stack, committed, non_blank};
+use crate::{escalation, hunks};
+
+/// The guidance in the system prompt.
+pub(crate) const PROMPT: &str = "Use the edit tool for targeted changes to existing UTF-8 text files. It replaces \
+     literal old_string with new_string; by default old_string must appear exactly once. If old_string appears \
+     multiple times, provide a more specific old_string or set replace_all to true. Read the file first (the default \
+     fs-policy requires it), unless you just created or edited it in this session.";
+
+/// The tool.
+pub(crate) struct Edit {
+    pub(crate) stack: Stack,
+}
+
+/// Arguments.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct EditArgs {
+    file_path: String,
+    old_string: String,
+    new_string: String,
+    #[serde(default)]
+    replace_all: bool,
+}
+
+/// The canonical value.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct EditValue {
+    path: String,
+    before: Arc<str>,
+    after: Arc<str>,
+    /// For the card only: what was replaced, where it is known.
+    #[serde(skip)]
+    changes: Option<Vec<Change>>,
+    /// For the card only.
+    #[serde(skip, default = "yes")]
+    durable: bool,
+}
+
+impl Tool for Edit {
+    type Args = EditArgs;
+    type Value = EditValue;
+
+    fn definition(&self) -> ToolDefinition {
+        let parameters = ObjectSchema::new()
+            .required("file_path", Schema::string("Path to edit, resolved by the filesystem backend."))
+            .required("old_string", Schema::string("Literal text to replace. Must match exactly."))
+            .required(
+                "new_string",
+                Schema::string("Literal replacement text. Use an empty string to delete the match."),
+            )
+            .optional(
+                "replace_all",
+                Schema::boolean(
+                    "Replace all matches. Defaults to false; when false, old_string must appear exactly once.",
+                ),
+            );
+        let description = "Edit an existing UTF-8 text file by replacing literal text.";
+        ToolDefinition {
+            annotations: Annotations { destructive: true, ..Annotations::default() },
+            ..ToolDefinition::new("edit", description, parameters)
+        }
+    }
+
+    async fn execute(&self, args: Arc<EditArgs>, exec: Arc<Execution>) -> Result<EditValue, ToolError> {
+        non_blank(&args.file_path)?;
+        let edit = LiteralEdit::new(&args.old_string, &args.new_string, args.replace_all)
+            .map_err(|invalid| ToolArgsError::new(invalid.to_string()))?;
+        escalation::refuse(&exec.arguments)?;
+        let target = self.stack.resolve(&args.file_path, &exec).await?;
+        let guard = self.stack.edit_guard(&target, &exec).await?;
+        let edited = self
+            .stack
+            .fs
+            .edit_text(&target, &edit, guard.as_ref(), &fs_call(&exec))
+            .await
+            .map_err(|refused| with_remedy(refused.into()))?;
+        let EditOutcome { version, before, after, changes, durable } = edited;
+        self.stack.committed(&target, version, &exec)?;
+        Ok(EditValue {
+            path: target.display_path().to_owned(),
+            before,
+            after,
+            changes: Some(changes),
+            durable,
+        })
+    }
+
+    fn render(&self, args: &EditArgs, value: &EditValue) -> Vec<Content> {
+        let path = &value.path;
+        vec![Content::Text(if args.replace_all {
+            format!("The file {path} has been updated. All occurrences were successfully replaced.")
+        } else {
+            format!("The file {path} has been updated successfully.")
+        })]
+    }
+
+    fn meta(&self, args: &EditArgs, value: &EditValue) -> Option<Json> {
+        let diffs = match &value.changes {
+            Some(changes) => hunks::of_edit(&args.file_path, &value.before, &value.after, changes),
+            // The value was replaced by a listener, and with it what was known of the change.
+            None => hunks::of_rewrite(&args.file_path, &value.before, &value.after),
+        };
+        Some(DiffMeta::new(diffs, value.durable).to_json())
+    }
+
+    fn committed(&self, _args: &EditArgs, value: &EditValue) -> Option<Json> {
+        Some(committed(&value.path))
+    }
+
+    fn present_call(&self, args: &EditArgs) -> Option<Json> {
+        let old = Some(args.old_string.as_str()).filter(|old| !old.is_empty());
+        Some(diff_card::call("Edit", &args.file_path, old, &args.new_string))
+    }
+
+    fn present_result(&self, args: &EditArgs, result: &ToolResult) -> Option<Json> {
+        diff_card::result(&format!("Edit {}", args.file_path), result)
+    }
+}
+
+fn yes() -> bool {
+    true
+}

@@ -1,0 +1,112 @@
+//! The three steps that every tool takes beside its own work: resolve the path, ask for a guard, tell what is known.
+
+use std::sync::Arc;
+
+use dsh_fs::{
+    EditIntent, FS, FileSystem, FsError, FsErrorCode, FsObservation, FsTarget, FsVersion, Intent,
+    Observation, Observed, WriteGuard, WriteIntent,
+};
+use dsh_harness::{Execution, ToolArgsError, ToolError};
+use dsh_plugin::{Context, Failure, PluginError};
+use serde_json::{Value as Json, json};
+
+use crate::actor::{ToolActor, cwd, fs_call};
+use crate::remedy::with_remedy;
+
+/// What the tools stand on: the backend, and the context through which policies are asked and told.
+#[derive(Clone)]
+pub(crate) struct Stack {
+    ctx: Context,
+    pub(crate) fs: Arc<dyn FileSystem>,
+    require_guard: bool,
+}
+
+impl Stack {
+    pub(crate) fn new(ctx: Context, require_guard: bool) -> Result<Self, PluginError> {
+        let fs = ctx.service(FS)?;
+        Ok(Self { ctx, fs, require_guard })
+    }
+
+    /// What the path means for this caller. The path is passed on untrimmed.
+    pub(crate) async fn resolve(&self, path: &str, exec: &Execution) -> Result<FsTarget, FsError> {
+        self.fs.resolve(path, cwd(exec), &fs_call(exec)).await
+    }
+
+    /// The guard for a whole-file write; `None` where nobody decides. A decider's refusal passes as it is.
+    pub(crate) async fn write_guard(
+        &self,
+        target: &FsTarget,
+        exec: &Arc<Execution>,
+    ) -> Result<Option<WriteGuard>, Failure> {
+        let guard = self.ctx.waterfall::<WriteIntent, _, _>(intent(target, exec), async |_| Ok(None)).await?;
+        self.needed(guard)
+    }
+
+    /// The version that a file to be edited must still have; `None` where nobody decides. A decider's refusal
+    /// carries its remedy.
+    pub(crate) async fn edit_guard(
+        &self,
+        target: &FsTarget,
+        exec: &Arc<Execution>,
+    ) -> Result<Option<FsVersion>, Failure> {
+        let guard = self.ctx.waterfall::<EditIntent, _, _>(intent(target, exec), async |_| Ok(None)).await;
+        self.needed(guard.map_err(with_remedy)?)
+    }
+
+    /// Tells what a read found.
+    pub(crate) fn observed(
+        &self,
+        target: &FsTarget,
+        observation: FsObservation,
+        exec: &Arc<Execution>,
+    ) -> Result<(), Failure> {
+        self.ctx.emit::<Observed>(&Observation {
+            target: target.clone(),
+            observation,
+            actor: Some(Arc::new(ToolActor(exec.clone()))),
+        })
+    }
+
+    /// Tells what a mutation left behind. When a listener fails the call fails, but the change is made: the error
+    /// result says so, and the log too.
+    pub(crate) fn committed(
+        &self,
+        target: &FsTarget,
+        version: FsVersion,
+        exec: &Arc<Execution>,
+    ) -> Result<(), ToolError> {
+        self.observed(target, FsObservation::Present(version), exec).map_err(|failure| {
+            let path = target.display_path();
+            tracing::error!(path, %failure, "the change is committed, but a listener of fs/observed failed");
+            ToolError::from(failure).with_meta(committed(path))
+        })
+    }
+
+    fn needed<G>(&self, guard: Option<G>) -> Result<Option<G>, Failure> {
+        if guard.is_none() && self.require_guard {
+            return Err(FsError::new(
+                FsErrorCode::NotObserved,
+                "mutation requires a guard, but no policy answered",
+            )
+            .into());
+        }
+        Ok(guard)
+    }
+}
+
+/// What an error result says of a change that is made all the same.
+pub(crate) fn committed(path: &str) -> Json {
+    json!({ "committed": true, "path": path })
+}
+
+/// Refuses a path of nothing but white space, which no backend need see.
+pub(crate) fn non_blank(file_path: &str) -> Result<(), ToolArgsError> {
+    if file_path.trim().is_empty() {
+        return Err(ToolArgsError::new("file_path must be a non-empty string"));
+    }
+    Ok(())
+}
+
+fn intent(target: &FsTarget, exec: &Arc<Execution>) -> Intent {
+    Intent { target: target.clone(), actor: Some(Arc::new(ToolActor(exec.clone()))) }
+}

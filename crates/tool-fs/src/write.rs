@@ -1,0 +1,127 @@
+//! `write`: creates a file or replaces it whole.
+
+use std::sync::Arc;
+
+use dsh_fs::{WriteOperation, WriteOutcome};
+use dsh_harness::{
+    Annotations, Content, Execution, ObjectSchema, Schema, Tool, ToolDefinition, ToolError, ToolResult,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::actor::fs_call;
+use crate::diff_card::{self, DiffMeta};
+use crate::envelope::envelope;
+use crate::remedy::with_remedy;
+use crate::stack::{Stack, committed, non_blank};
+use crate::{escalation, hunks};
+
+/// The guidance in the system prompt.
+pub(crate) const PROMPT: &str = "Use the write tool to create files or completely replace file contents. Existing \
+     files are overwritten, so read an existing file first (the default fs-policy requires it) and prefer edit for \
+     targeted changes.";
+
+/// The tool.
+pub(crate) struct Write {
+    pub(crate) stack: Stack,
+}
+
+/// Arguments.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct WriteArgs {
+    file_path: String,
+    content: String,
+}
+
+/// The canonical value.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WriteValue {
+    path: String,
+    operation: Operation,
+    before: Option<Arc<str>>,
+    after: Arc<str>,
+    /// For the card only.
+    #[serde(skip, default = "yes")]
+    durable: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Operation {
+    Create,
+    Update,
+}
+
+impl Tool for Write {
+    type Args = WriteArgs;
+    type Value = WriteValue;
+
+    fn definition(&self) -> ToolDefinition {
+        let parameters = ObjectSchema::new()
+            .required("file_path", Schema::string("Path to write, resolved by the filesystem backend."))
+            .required("content", Schema::string("Full UTF-8 text content to write."));
+        let description = "Create or fully replace a UTF-8 text file.";
+        ToolDefinition {
+            annotations: Annotations { destructive: true, idempotent: true, ..Annotations::default() },
+            ..ToolDefinition::new("write", description, parameters)
+        }
+    }
+
+    async fn execute(&self, args: Arc<WriteArgs>, exec: Arc<Execution>) -> Result<WriteValue, ToolError> {
+        non_blank(&args.file_path)?;
+        escalation::refuse(&exec.arguments)?;
+        let target = self.stack.resolve(&args.file_path, &exec).await?;
+        let guard = self.stack.write_guard(&target, &exec).await?;
+        let written = self
+            .stack
+            .fs
+            .write_text(&target, &args.content, guard.as_ref(), &fs_call(&exec))
+            .await
+            .map_err(|refused| with_remedy(refused.into()))?;
+        let WriteOutcome { operation, version, before, after, durable } = written;
+        self.stack.committed(&target, version, &exec)?;
+        let operation = match operation {
+            WriteOperation::Create => Operation::Create,
+            WriteOperation::Update => Operation::Update,
+        };
+        Ok(WriteValue { path: target.display_path().to_owned(), operation, before, after, durable })
+    }
+
+    fn render(&self, _args: &WriteArgs, value: &WriteValue) -> Vec<Content> {
+        let done = match value.operation {
+            Operation::Create => "Created file",
+            Operation::Update => "Updated file",
+        };
+        vec![Content::Text(envelope(&value.path, done))]
+    }
+
+    fn meta(&self, args: &WriteArgs, value: &WriteValue) -> Option<Json> {
+        let before = value.before.as_deref();
+        let diffs =
+            before.map_or_else(Vec::new, |before| hunks::of_rewrite(&args.file_path, before, &value.after));
+        Some(DiffMeta::new(diffs, value.durable).to_json())
+    }
+
+    fn committed(&self, _args: &WriteArgs, value: &WriteValue) -> Option<Json> {
+        Some(committed(&value.path))
+    }
+
+    fn present_call(&self, args: &WriteArgs) -> Option<Json> {
+        Some(diff_card::call("Write", &args.file_path, None, &args.content))
+    }
+
+    fn present_result(&self, args: &WriteArgs, result: &ToolResult) -> Option<Json> {
+        if result.is_error() {
+            return None;
+        }
+        let title = format!("Write {}", args.file_path);
+        Some(
+            diff_card::result(&title, result)
+                .unwrap_or_else(|| diff_card::whole_file(&title, &args.file_path, &args.content)),
+        )
+    }
+}
+
+fn yes() -> bool {
+    true
+}
