@@ -1,0 +1,114 @@
+//! Which of the calls that are under way may run now.
+//!
+//! The rule is the one of the harness's batch scheduler, applied to calls that arrive one by one: neighbours that are
+//! parallel overlap, an exclusive call runs alone, and everybody keeps the place in which the message arrived.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dsh_harness::Concurrency;
+use tokio::sync::Notify;
+
+/// A fair gate: first come, first served.
+pub(crate) struct Gate {
+    queue: Mutex<Queue>,
+    /// How many parallel calls may run at once.
+    max_parallel: NonZeroUsize,
+    emptied: Notify,
+}
+
+#[derive(Default)]
+struct Queue {
+    next: u64,
+    /// In order of arrival; those that run are still in it.
+    entries: VecDeque<Entry>,
+}
+
+struct Entry {
+    id: u64,
+    class: Concurrency,
+    running: bool,
+    go: Arc<Notify>,
+}
+
+/// A place in the queue, given up when dropped.
+pub(crate) struct Ticket {
+    gate: Arc<Gate>,
+    id: u64,
+    go: Arc<Notify>,
+}
+
+impl Gate {
+    pub(crate) fn new(max_parallel: NonZeroUsize) -> Arc<Self> {
+        Arc::new(Self { queue: Mutex::default(), max_parallel, emptied: Notify::new() })
+    }
+
+    /// Takes the next place. Call it in the order in which the messages arrived.
+    pub(crate) fn enter(self: &Arc<Self>, class: Concurrency) -> Ticket {
+        let go = Arc::new(Notify::new());
+        let mut queue = self.lock();
+        let id = queue.next;
+        queue.next += 1;
+        queue.entries.push_back(Entry { id, class, running: false, go: go.clone() });
+        queue.start_ready(self.max_parallel);
+        drop(queue);
+        Ticket { gate: self.clone(), id, go }
+    }
+
+    /// Resolves when no call is under way.
+    pub(crate) async fn empty(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            if self.lock().entries.is_empty() {
+                return;
+            }
+            emptied.await;
+        }
+    }
+
+    // No foreign code runs under the lock, so a poisoned one is as good as new.
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    fn start_ready(&mut self, max_parallel: NonZeroUsize) {
+        for (place, entry) in self.entries.iter_mut().enumerate() {
+            let exclusive = entry.class == Concurrency::Exclusive;
+            if (exclusive && place > 0) || place >= max_parallel.get() {
+                return;
+            }
+            if !entry.running {
+                entry.running = true;
+                entry.go.notify_one();
+            }
+            if exclusive {
+                return;
+            }
+        }
+    }
+}
+
+impl Ticket {
+    /// Resolves when the call may run; once per ticket.
+    pub(crate) async fn turn(&self) {
+        self.go.notified().await;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut queue = self.gate.lock();
+        queue.entries.retain(|entry| entry.id != self.id);
+        queue.start_ready(self.gate.max_parallel);
+        if queue.entries.is_empty() {
+            self.gate.emptied.notify_waiters();
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+mod tests;

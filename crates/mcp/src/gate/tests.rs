@@ -1,0 +1,67 @@
+use std::future::Future as _;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use dsh_harness::Concurrency::{Exclusive, Parallel};
+
+use super::*;
+
+fn gate(max: usize) -> Arc<Gate> {
+    Gate::new(NonZeroUsize::new(max).unwrap())
+}
+
+fn may_run(ticket: &Ticket) -> bool {
+    pin!(ticket.turn()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+}
+
+#[test]
+fn parallel_neighbours_overlap_up_to_the_limit() {
+    let gate = gate(2);
+    let [a, b, c] = [(); 3].map(|()| gate.enter(Parallel));
+    assert!(may_run(&a) && may_run(&b));
+    assert!(!may_run(&c));
+    drop(b);
+    assert!(may_run(&c));
+}
+
+#[test]
+fn an_exclusive_call_waits_for_all_before_it_and_holds_up_all_after_it() {
+    let gate = gate(10);
+    let [read, write, later] = [Parallel, Exclusive, Parallel].map(|class| gate.enter(class));
+    assert!(may_run(&read));
+    assert!(!may_run(&write) && !may_run(&later));
+    drop(read);
+    assert!(may_run(&write));
+    assert!(!may_run(&later));
+    drop(write);
+    assert!(may_run(&later));
+}
+
+#[test]
+fn exclusive_calls_run_in_the_order_of_arrival() {
+    let gate = gate(10);
+    let [first, second, third] = [(); 3].map(|()| gate.enter(Exclusive));
+    assert!(may_run(&first) && !may_run(&second) && !may_run(&third));
+    drop(first);
+    assert!(may_run(&second) && !may_run(&third));
+}
+
+#[test]
+fn a_call_that_gives_up_its_place_holds_up_nobody() {
+    let gate = gate(10);
+    let [read, write, later] = [Parallel, Exclusive, Parallel].map(|class| gate.enter(class));
+    assert!(may_run(&read));
+    drop(write);
+    assert!(may_run(&later));
+}
+
+#[test]
+fn the_gate_is_empty_when_the_last_call_has_gone() {
+    let gate = gate(10);
+    let ticket = gate.enter(Parallel);
+    let mut empty = pin!(gate.empty());
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(empty.as_mut().poll(&mut context).is_pending());
+    drop(ticket);
+    assert!(empty.poll(&mut context).is_ready());
+}
