@@ -1,0 +1,149 @@
+//! The command line, as clap reads it. What is written here is the help.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::{Parser, Subcommand};
+
+/// File tools for AI agents: read, write and edit, where nothing that was not seen is overwritten.
+#[derive(Debug, Parser)]
+#[command(name = "dsh-fs", version, propagate_version = true, after_long_help = MORE)]
+pub(crate) struct Args {
+    /// The workspace of the sessions: where relative paths start.
+    ///
+    /// Default: the folder the program is started in. It is a base, not a fence.
+    #[arg(long, global = true, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// The composition file: which plugins to mount, with which settings.
+    ///
+    /// YAML (.yaml, .yml) or JSON (.json): a list of rows with `name` and `config`, started in the order of the file.
+    /// Default: dsh-fs-local at --cwd, dsh-fs-observation-policy, dsh-tool-fs.
+    #[arg(long, global = true, value_name = "FILE")]
+    compose: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Call tools, in order, in one session, and print what a model would see.
+    #[command(after_long_help = CALL)]
+    Call(Call),
+    /// Answer calls from standard input: one JSON line in, one JSON line out.
+    #[command(after_long_help = RUN)]
+    Run(Run),
+    /// Serve the tools over the Model Context Protocol on standard input and output.
+    #[command(after_long_help = MCP)]
+    Mcp,
+    /// Print the tools' names, descriptions and schemas exactly as a model gets them.
+    #[command(
+        after_long_help = "See also: `dsh-fs prompt`, the guidance that goes with them; `dsh-fs mcp` serves both."
+    )]
+    Tools,
+    /// Print the system prompt's sections exactly as a model gets them.
+    #[command(after_long_help = "See also: `dsh-fs tools`, the tools that it speaks of.")]
+    Prompt,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Call {
+    /// Print the whole results instead, one JSON object a line, with metadata and canonical value.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// A tool's name and its arguments as JSON; as many pairs as you like.
+    #[arg(required = true, num_args = 2.., value_names = ["TOOL", "JSON"])]
+    pub(crate) calls: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// Add the canonical value (`value`) to each result, for programs.
+    #[arg(long)]
+    pub(crate) values: bool,
+}
+
+/// What every command needs to know, checked.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// Absolute, a folder; as it was given otherwise, links and all.
+    pub(crate) cwd: PathBuf,
+    /// Absolute.
+    pub(crate) compose: Option<PathBuf>,
+}
+
+impl Args {
+    pub(crate) fn setup(&self) -> anyhow::Result<Setup> {
+        let cwd = absolute(self.cwd.as_deref().unwrap_or(Path::new(".")))?;
+        match std::fs::metadata(&cwd) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => bail!("--cwd {}: not a folder", cwd.display()),
+            Err(error) => return Err(error).with_context(|| format!("--cwd {}", cwd.display())),
+        }
+        Ok(Setup { cwd, compose: self.compose.as_deref().map(absolute).transpose()? })
+    }
+}
+
+fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("cannot tell where \"{}\" is", path.display()))
+}
+
+const MORE: &str = "\
+Examples:
+  dsh-fs call read '{\"file_path\": \"README.md\"}'       one call
+  printf '%s\\n' '{\"tool\":\"read\",\"args\":{\"file_path\":\"README.md\"}}' | dsh-fs run
+  dsh-fs mcp --cwd ~/project                            what an MCP client starts
+  dsh-fs tools --compose my.yaml                        what a model is told
+
+Exit codes:
+  0  done
+  1  call: a result is an error; any command: its input or output failed half way
+  2  bad usage, or the composition could not be started (the reason is on standard error)
+
+Environment:
+  DSH_LOG   what is logged on standard error: error, warn (the default), info, debug, trace,
+            or for parts of the program: warn,dsh_fs_local=debug
+  NO_COLOR  set and not empty: no colours
+
+`dsh-fs help COMMAND` tells more about each command.";
+
+const CALL: &str = "\
+Examples:
+  dsh-fs call read '{\"file_path\": \"a.txt\"}'
+  dsh-fs call read '{\"file_path\": \"a.txt\"}' \\
+              edit '{\"file_path\": \"a.txt\", \"old_string\": \"one\", \"new_string\": \"two\"}'
+  dsh-fs call --json read '{\"file_path\": \"a.txt\", \"offset\": 10, \"limit\": 5}'
+
+A file has to be read before it is changed, in the same session: both in one command, as above.
+Exit code 1 if any result is an error; the calls after it are made all the same.
+
+See also: `dsh-fs tools` for the tools and their arguments; `dsh-fs run` for sessions that go on.";
+
+const RUN: &str = "\
+A line in:
+  {\"tool\": \"read\", \"args\": {\"file_path\": \"a.txt\"}}
+  with, optionally:
+    \"session\"  text: the session of the call (default \"s1\"); null: none
+    \"id\"       anything: comes back in the result
+    \"abort\"    \"pre\" or milliseconds: cancel the call before it starts, or after that time
+  {\"calls\": [{\"tool\": ..., \"args\": ...}, ...], \"session\"?, \"id\"?}
+    the calls of one assistant message: reads overlap, changes run alone, in order
+
+A line out:
+  {\"content\": text, \"isError\": bool, \"error\"?: {\"message\", \"name\"?, \"code\"?}, \"meta\"?, \"value\"?, \"id\"?}
+  {\"results\": [...], \"id\"?} for a batch
+
+Lines run one after another; each is answered before the next is read. A line that is no request gets an error result
+with the code INVALID_REQUEST. The end of the input ends the program with exit code 0.
+
+See also: `dsh-fs call` for single calls; `dsh-fs mcp` for agents.";
+
+const MCP: &str = "\
+For a client's configuration:
+  {\"mcpServers\": {\"files\": {\"command\": \"dsh-fs\", \"args\": [\"mcp\", \"--cwd\", \"/path/to/project\"]}}}
+
+The process is one session: what has been read is known until it ends. It ends with its input, with exit code 0.
+
+See also: `dsh-fs tools` and `dsh-fs prompt` for what a client is told.";

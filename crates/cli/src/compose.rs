@@ -1,0 +1,104 @@
+//! Which plugins there are, and how they are mounted. The only place that knows them all.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use dsh_fs::{EditIntent, WriteIntent};
+use dsh_fs_local::{LocalFsConfig, LocalFsPlugin};
+use dsh_fs_observation_policy::ObservationPolicyPlugin;
+use dsh_harness::{HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, SystemPrompt, TOOLS, ToolRegistry};
+use dsh_plugin::{Composition, Context, Registry, Waterfall};
+use dsh_tool_fs::ToolFsPlugin;
+use tokio::runtime::Runtime;
+
+use crate::args::Setup;
+
+/// The composition that is used where no file is given; its `cwd` is relative to `--cwd`.
+pub const BUILT_IN: &str = "\
+- name: dsh-fs-local
+  config: { cwd: . }
+- name: dsh-fs-observation-policy
+- name: dsh-tool-fs
+";
+
+/// Every row that a composition may have.
+pub fn registry() -> Registry {
+    Registry::new()
+        .with_paths("dsh-fs-local", LocalFsPlugin, from_folder)
+        .with("dsh-fs-observation-policy", ObservationPolicyPlugin)
+        .alias("dsh-fs-policy", "dsh-fs-observation-policy")
+        .with("dsh-tool-fs", ToolFsPlugin)
+}
+
+/// A relative `cwd` is relative to the composition file's folder.
+fn from_folder(config: &mut LocalFsConfig, folder: &Path) {
+    if let Some(cwd) = &mut config.cwd {
+        let joined = folder.join(&*cwd);
+        // `folder/.` is the folder: names in messages should not show the dot.
+        *cwd = if joined.components().eq(folder.components()) { folder.to_owned() } else { joined };
+    }
+}
+
+/// A harness with everything mounted, and what runs it.
+pub(crate) struct Running {
+    pub(crate) ctx: Context,
+    pub(crate) tools: Arc<ToolRegistry>,
+    pub(crate) prompt: Arc<SystemPrompt>,
+    runtime: Runtime,
+}
+
+impl Running {
+    /// Mounts the harness and then the composition, all or nothing.
+    pub(crate) fn start(setup: &Setup) -> anyhow::Result<Self> {
+        // One thread for what is quick; reading and writing files happens on the runtime's blocking threads. It starts
+        // faster than several threads do, and answers as fast.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the runtime")?;
+        let ctx = Context::root();
+        runtime.block_on(mount(&ctx, setup))?;
+        let tools = ctx.service(TOOLS)?;
+        let prompt = ctx.service(SYSTEM_PROMPT)?;
+        Ok(Self { ctx, tools, prompt, runtime })
+    }
+
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+
+    /// Unloads everything, and waits for nothing that cannot be stopped (a read of standard input, say).
+    pub(crate) fn stop(self) {
+        self.runtime.block_on(self.ctx.dispose());
+        self.runtime.shutdown_background();
+    }
+}
+
+async fn mount(ctx: &Context, setup: &Setup) -> anyhow::Result<()> {
+    let composition = match &setup.compose {
+        Some(file) => Composition::load(file)?,
+        None => Composition::parse(BUILT_IN, &setup.cwd.join("(built-in composition)"))?,
+    };
+    let rows = composition.bind(&registry())?;
+    ctx.plugin(HarnessPlugin, HarnessConfig::default()).await?;
+    ctx.compose(rows).await?;
+    report_rivals::<WriteIntent>(ctx);
+    report_rivals::<EditIntent>(ctx);
+    Ok(())
+}
+
+/// Two plugins that decide on one thing are most likely a mistake: the second one hardly ever gets to speak.
+fn report_rivals<W: Waterfall>(ctx: &Context) {
+    let deciders = ctx.interceptors::<W>();
+    if let [first, others @ ..] = deciders.as_slice()
+        && !others.is_empty()
+    {
+        tracing::warn!(
+            "{} plugins decide on {}: {}; \"{first}\" is asked first, and where it answers the others are not asked",
+            deciders.len(),
+            W::NAME,
+            deciders.join(", "),
+        );
+    }
+}

@@ -1,0 +1,53 @@
+#![doc = include_str!("../README.md")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the rim of the program: it reads the environment and the command line"
+)]
+
+mod args;
+mod call;
+mod compose;
+mod logs;
+mod mcp;
+mod output;
+mod prompt;
+mod request;
+mod run;
+mod sessions;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Args, Command};
+
+pub use compose::{BUILT_IN, registry};
+
+/// The exit code of everything that keeps a command from starting: bad usage, a folder that is not there, a composition
+/// that cannot be mounted.
+const EXIT_USAGE: u8 = 2;
+
+/// The whole program: reads the command line, runs the command, says what went wrong.
+///
+/// The exit code is 0, 1 (`call`: a result is an error; any command: its input or output failed half way) or 2 (it could
+/// not start).
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    logs::start();
+    let setup = match args.setup() {
+        Ok(setup) => setup,
+        Err(error) => return output::failed(&error, EXIT_USAGE),
+    };
+    let result = match args.command {
+        Command::Call(command) => call::main(&setup, command),
+        Command::Run(command) => run::main(&setup, &command),
+        Command::Mcp => mcp::main(&setup),
+        Command::Tools => tools::main(&setup),
+        Command::Prompt => prompt::main(&setup),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => output::failed(&error, EXIT_USAGE),
+    }
+}

@@ -1,0 +1,96 @@
+//! What is printed, and results as JSON.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use dsh_harness::{ErrorInfo, ToolResult};
+use serde_json::{Map, Value as Json};
+
+/// The exit code of a command that could not read its input or write its output.
+pub(crate) const EXIT_FAILURE: u8 = 1;
+
+/// Whether there is still somebody to write for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    There,
+    /// Standard output was closed. That is a way to say "enough", not an error.
+    Gone,
+}
+
+/// Writes to standard output and flushes. Only this function does.
+pub(crate) fn print(bytes: &[u8]) -> io::Result<Reader> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(Reader::There),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(error) => Err(error),
+    }
+}
+
+/// One JSON value on one line.
+pub(crate) fn print_line(value: &Json) -> io::Result<Reader> {
+    print(format!("{value}\n").as_bytes())
+}
+
+/// Text, with a newline at its end.
+pub(crate) fn print_text(text: &str) -> io::Result<Reader> {
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    print(format!("{text}{newline}").as_bytes())
+}
+
+/// The exit code of a command that prints one thing.
+pub(crate) fn printed(result: io::Result<Reader>) -> ExitCode {
+    match result {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => failed(&cannot_write(error), EXIT_FAILURE),
+    }
+}
+
+pub(crate) fn cannot_write(error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context("cannot write to standard output")
+}
+
+/// Says on standard error why a command failed, in one line.
+pub(crate) fn failed(error: &anyhow::Error, code: u8) -> ExitCode {
+    // If nobody reads this either, the exit code has to do.
+    let _ = writeln!(io::stderr(), "dsh-fs: {}", message(error));
+    ExitCode::from(code)
+}
+
+/// The error and its causes, without the causes that the text before them has already told.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        said if said.contains(&cause) => told,
+        said => format!("{said}: {cause}"),
+    })
+}
+
+/// A result as the JSON lines have it; with its canonical value if `values` says so.
+pub(crate) fn result_json(result: &ToolResult, values: bool) -> Map<String, Json> {
+    let mut object = Map::new();
+    object.insert("content".to_owned(), result.text().into());
+    object.insert("isError".to_owned(), result.is_error().into());
+    if let Some(error) = result.error() {
+        object.insert("error".to_owned(), error_json(error));
+    }
+    if let Some(meta) = &result.meta {
+        object.insert("meta".to_owned(), meta.clone());
+    }
+    if values && let Some(value) = result.value() {
+        object.insert("value".to_owned(), value);
+    }
+    if !result.contexts.is_empty() {
+        object.insert("contexts".to_owned(), result.contexts.clone().into());
+    }
+    object
+}
+
+fn error_json(error: &ErrorInfo) -> Json {
+    let fields = [
+        ("message", Some(error.message.clone())),
+        ("name", error.name.clone()),
+        ("code", error.code.clone()),
+    ];
+    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Json::from(value?)))).collect()
+}
