@@ -1,0 +1,103 @@
+"""A real client: the Python MCP SDK against a built dsh-fs.
+
+    client.py BIN ERA      ERA is `legacy` (with `initialize`) or a version without it, such as 2026-07-28
+"""
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+from mcp import Client, StdioServerParameters
+
+SPARSE_BYTES = 64 << 30
+
+
+class Checks:
+    """Says what was checked, and remembers whether anything failed."""
+
+    def __init__(self, who):
+        self.who, self.passed, self.failed = who, 0, 0
+
+    def check(self, ok, what, seen=''):
+        self.passed, self.failed = self.passed + bool(ok), self.failed + (not ok)
+        print(f'{"ok  " if ok else "FAIL"} {self.who}: {what}' + ('' if ok else f': {seen!r}'), flush=True)
+
+
+def text(result):
+    return '\n'.join(block.text for block in result.content)
+
+
+def code(result):
+    return ((result.meta or {}).get('dsh-fs/error') or {}).get('code')
+
+
+async def lists_the_tools(client, c):
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    c.check({'edit', 'read', 'write'} <= set(tools), 'lists read, write and edit', sorted(tools))
+    c.check(list(tools) == sorted(tools), 'in the order of their names', list(tools))
+    read, edit = tools['read'], tools['edit']
+    c.check(list(edit.input_schema['properties']) == ['file_path', 'old_string', 'new_string', 'replace_all'],
+            'schemas keep the order of their keys', list(edit.input_schema['properties']))
+    c.check(read.annotations.read_only_hint is True and read.annotations.open_world_hint is False,
+            'read is read-only, in a closed world', read.annotations)
+    c.check(edit.annotations.read_only_hint is False and edit.annotations.destructive_hint is True,
+            'edit is destructive', edit.annotations)
+
+
+async def reads_and_edits(client, c, folder):
+    path = folder / 'notes.txt'
+    path.write_text('alpha\nbeta\n')
+    refused = await client.call_tool('edit', {'file_path': 'notes.txt', 'old_string': 'beta', 'new_string': 'gamma'})
+    c.check(refused.is_error and code(refused) == 'FS_NOT_OBSERVED', 'an edit before a read is refused', text(refused))
+    c.check(path.read_text() == 'alpha\nbeta\n', 'and changed nothing', path.read_text())
+    read = await client.call_tool('read', {'file_path': 'notes.txt'})
+    c.check(not read.is_error and '2: beta' in text(read), 'reads', text(read))
+    edit = await client.call_tool('edit', {'file_path': 'notes.txt', 'old_string': 'beta', 'new_string': 'gamma'})
+    c.check(not edit.is_error, 'recovers: edits after the read', text(edit))
+    c.check(path.read_text() == 'alpha\ngamma\n', 'the file is changed', path.read_text())
+    card = (edit.meta or {}).get('dsh-fs/card') or {}
+    c.check('diffs' in card, 'the result carries its diff card', card)
+
+
+async def cancels_a_long_read(client, c, folder):
+    with open(folder / 'sparse', 'wb') as file:
+        file.write(b'0123456\n' * 1024)
+        file.truncate(SPARSE_BYTES)
+    answered = []
+
+    async def long_read():
+        answered.append(await client.call_tool('read', {'file_path': 'sparse'}))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(long_read)
+        await anyio.sleep(0.3)
+        c.check(not answered, 'the long read is under way', answered and text(answered[0])[:200])
+        started = time.monotonic()
+        tasks.cancel_scope.cancel()
+    # An edit runs alone, so it answers only once the read has really stopped.
+    with anyio.move_on_after(20):
+        edit = await client.call_tool('edit', {'file_path': 'notes.txt', 'old_string': 'alpha', 'new_string': 'omega'})
+        took = time.monotonic() - started
+        c.check(not edit.is_error, 'the call after the cancelled one is made', text(edit))
+        c.check(took < 1.0, 'within one second', f'{took:.3f} s')
+        return
+    c.check(False, 'the call after the cancelled one is made', 'no answer in 20 s')
+
+
+async def main(binary, era):
+    c = Checks(f'python {era}')
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        server = StdioServerParameters(command=binary, args=['mcp', '--cwd', name], env=dict(os.environ))
+        async with Client(server, mode=era) as client:
+            await lists_the_tools(client, c)
+            await reads_and_edits(client, c, folder)
+            await cancels_a_long_read(client, c, folder)
+    print(f'{c.who}: {c.passed} passed, {c.failed} failed', flush=True)
+    return 1 if c.failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(anyio.run(main, *sys.argv[1:3]))
