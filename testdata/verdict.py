@@ -11,6 +11,8 @@ import sys
 # A file that was there, was deleted and is written again gets the mode of a new file; the reference makes it private.
 MODE = "mode at 1: want '600' got '644'"
 DECIDED = {
+    # The reference drops the set-id bit; write.mode-kept-3 and the decision keep it.
+    'edit.mode-preserved': "final suid.mode at 0: want '755' got '4755'",
     'policy.bare-write-deleted': f'final a.txt.{MODE}',
     'write.deleted-after-read': f'final a.txt.{MODE}',
     'write.deleted-with-parent': f'final dir/a.txt.{MODE}',

@@ -81,7 +81,9 @@ async fn mount(ctx: &Context, setup: &Setup) -> anyhow::Result<()> {
         None => Composition::parse(BUILT_IN, &setup.cwd.join("(built-in composition)"))?,
     };
     let rows = composition.bind(&registry())?;
-    ctx.plugin(HarnessPlugin, HarnessConfig::default()).await?;
+    // These tools serve somebody else's agent, who is not to be told that it is another one.
+    let harness = HarnessConfig { include_harness_identity: false, ..HarnessConfig::default() };
+    ctx.plugin(HarnessPlugin, harness).await?;
     ctx.compose(rows).await?;
     report_rivals::<WriteIntent>(ctx);
     report_rivals::<EditIntent>(ctx);

@@ -1,6 +1,6 @@
 //! `dsh-fs run`.
 
-use std::io::{self, BufRead as _};
+use std::io::{self, BufRead, Read as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -14,6 +14,9 @@ use crate::compose::Running;
 use crate::output::{self, EXIT_FAILURE, Reader};
 use crate::request::{self, Abort, Call, Invalid, Request};
 use crate::sessions::Sessions;
+
+/// A longer line is refused and passed over: one without an end must not take all memory.
+const LONGEST_LINE: u64 = 256 << 20;
 
 /// The memory of a line longer than this is given back after it.
 const KEPT_LINE: usize = 1 << 20;
@@ -44,10 +47,13 @@ impl Lines<'_> {
         loop {
             line.clear();
             line.shrink_to(KEPT_LINE);
-            if input.read_until(b'\n', &mut line).context("cannot read standard input")? == 0 {
-                return Ok(());
-            }
-            let answer = self.answer(&line);
+            let answer = match next_line(&mut input, &mut line).context("cannot read standard input")? {
+                Next::End => return Ok(()),
+                Next::Line => self.answer(&line),
+                Next::TooLong => {
+                    invalid(format!("a request must not be longer than {LONGEST_LINE} bytes"), None)
+                }
+            };
             if output::print_line(&answer).map_err(output::cannot_write)? == Reader::Gone {
                 return Ok(());
             }
@@ -66,11 +72,7 @@ impl Lines<'_> {
                 object.insert("results".to_owned(), results.into());
                 with_id(object, id)
             }
-            Err(Invalid { message, id }) => {
-                let refused =
-                    ToolResult::failure(ErrorInfo::named(message, "RequestError", "INVALID_REQUEST"));
-                with_id(output::result_json(&refused, false), id)
-            }
+            Err(Invalid { message, id }) => invalid(message, id),
         }
     }
 
@@ -109,6 +111,30 @@ impl Lines<'_> {
             .map(|(result, id)| with_id(output::result_json(result, self.values), id))
             .collect()
     }
+}
+
+enum Next {
+    Line,
+    TooLong,
+    End,
+}
+
+/// Reads a line, its newline included, into `line`.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Next> {
+    let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', line)?;
+    if read == 0 {
+        return Ok(Next::End);
+    }
+    if line.ends_with(b"\n") || (read as u64) < LONGEST_LINE {
+        return Ok(Next::Line);
+    }
+    input.skip_until(b'\n')?;
+    Ok(Next::TooLong)
+}
+
+fn invalid(message: String, id: Option<Json>) -> Json {
+    let refused = ToolResult::failure(ErrorInfo::named(message, "RequestError", "INVALID_REQUEST"));
+    with_id(output::result_json(&refused, false), id)
 }
 
 fn with_id(mut object: Map<String, Json>, id: Option<Json>) -> Json {

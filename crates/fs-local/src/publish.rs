@@ -28,7 +28,7 @@ use crate::stage::Staged;
 use crate::work::Work;
 
 /// How often a mutation starts again before it says that the file keeps changing.
-const ATTEMPTS: usize = 16;
+const ATTEMPTS: usize = 64;
 
 /// What a mutation decided when it had looked at what is there.
 pub(crate) struct Plan<'a, T> {

@@ -1,3 +1,5 @@
+//! How a server fails to start or to go on.
+
 use dsh_plugin::{Coded, PluginError};
 
 /// Why a server could not be started, or stopped by itself. An end of input and a reader of the answers that has gone

@@ -1,3 +1,5 @@
+//! Starting a server on a pair of pipes, and ending it.
+
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! The harness as the protocol sees it: tools listed, tools called.
+
 use std::sync::Arc;
 
 use dsh_harness::{Concurrency, Session, SystemPrompt, ToolCall, ToolRegistry, ToolResult};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::composition_error::{CompositionError, CompositionErrorKind, Place};
 use crate::context::{Context, Mounted};
+use crate::driver::log;
 use crate::error::PluginError;
 use crate::fiber::{FiberId, PluginState};
 use crate::registry::Configured;
@@ -39,8 +40,9 @@ impl Context {
             let place = row.place_at(index);
             let row = self.mount_row(row).map_err(|error| failed(place.clone(), error))?;
             mounted.rows.push((place, row));
-            mounted.tree.drive().await;
+            let failures = mounted.tree.drive().await;
             mounted.check_failures()?;
+            log(failures);
         }
         mounted.check_waiting()
     }
@@ -76,7 +78,7 @@ impl Rows<'_> {
     async fn unmount(&mut self) {
         while let Some((_, row)) = self.rows.last() {
             self.tree.doom(row.fiber());
-            self.tree.drive().await;
+            log(self.tree.drive().await);
             self.rows.pop();
         }
     }

@@ -22,7 +22,7 @@ impl Context {
     /// Drives the whole tree until nothing can change: unloads what must go, starts what can start.
     ///
     /// Plugins start one after another, in mount order as far as their services allow. Returns the first failure to
-    /// start that happened meanwhile; all are logged. A plugin that failed keeps its place as
+    /// start that happened meanwhile; others are logged. A plugin that failed keeps its place as
     /// [`Failed`](crate::PluginState::Failed) and does not hinder others; one that waits for a service is no error.
     ///
     /// If the returned future is dropped half way, the next `settle` repairs and goes on. Called from inside an
@@ -30,7 +30,10 @@ impl Context {
     pub async fn settle(&self) -> Result<(), PluginError> {
         let tree = self.tree_handle();
         let _turn = self.turn("settle").await?;
-        tree.drive().await.into_iter().next().map_or(Ok(()), Err)
+        let mut failures = tree.drive().await.into_iter();
+        let first = failures.next();
+        log(failures);
+        first.map_or(Ok(()), Err)
     }
 
     /// Mounts `plugin` and settles the tree. `Ok` when it is active and also when it waits for a service: see
@@ -45,13 +48,14 @@ impl Context {
         let tree = self.tree_handle();
         let _turn = self.turn("plugin").await?;
         let mounted = self.mount(plugin, config)?;
-        tree.drive().await;
-        if let Some(failure) = mounted.failure() {
-            tree.doom(mounted.fiber());
-            tree.drive().await;
-            return Err(failure);
-        }
-        Ok(mounted)
+        let failures = tree.drive().await;
+        let Some(failure) = mounted.failure() else {
+            log(failures);
+            return Ok(mounted);
+        };
+        tree.doom(mounted.fiber());
+        log(tree.drive().await);
+        Err(failure)
     }
 
     /// Unloads this context's plugin for good: first all plugins that use its services, then what it registered,
@@ -113,7 +117,8 @@ impl Tree {
             Err(message) => Some(PluginError::ApplyPanicked { plugin: name, message }),
         };
         if let Some(failure) = &failure {
-            tracing::error!(plugin = name, "{failure}");
+            // Whoever drives returns it or logs it as an error.
+            tracing::debug!(plugin = name, "{failure}");
         }
         self.lock().started(fiber, failure.clone());
         failure
@@ -136,8 +141,15 @@ impl Tree {
             Err(_) if self.lock().is_loading(fiber) => return,
             Err(_) => self.driver.lock().await,
         };
-        self.drive().await;
+        log(self.drive().await);
         drop(turn);
+    }
+}
+
+/// Failures that nobody gets as a result.
+pub(crate) fn log(failures: impl IntoIterator<Item = PluginError>) {
+    for failure in failures {
+        tracing::error!("{failure}");
     }
 }
 

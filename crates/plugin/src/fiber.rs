@@ -56,7 +56,7 @@ pub(crate) struct Fiber {
     pub(crate) started: u64,
     /// Oldest first.
     pub(crate) effects: Vec<Effect>,
-    /// The provisions it was started with, in inject order; empty while it is not running.
+    /// The provisions it was last started with, in inject order.
     pub(crate) uses: Vec<u64>,
     /// To be disposed for good.
     pub(crate) doomed: bool,

@@ -139,7 +139,6 @@ impl State {
         if let Some(effect) = fiber.effects.pop() {
             return Some(Step::Undo { fiber: id, plugin: fiber.name, effect });
         }
-        fiber.uses.clear();
         if !fiber.doomed {
             fiber.state = if fiber.failure.is_some() { PluginState::Failed } else { PluginState::Pending };
             return None;

@@ -6,6 +6,7 @@ use dsh_harness::{HarnessConfig, HarnessPlugin, Session, SessionHeader, TOOLS, T
 use dsh_plugin::{Context, Failure, NoConfig};
 use dsh_tool_fs::{ToolFsConfig, ToolFsPlugin};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
@@ -17,8 +18,9 @@ async fn main() -> Result<(), Failure> {
 
     let session = Session::new(SessionHeader { id: "demo".into(), cwd: "/tmp".into() });
     let arguments = json!({ "file_path": "hello.txt", "content": "hello\n" });
-    let (id, tool, cancel) = ("1".into(), "write".into(), Default::default());
+    let (id, tool, cancel) = ("1".into(), "write".into(), CancellationToken::new());
     let call = ToolCall { id, tool, arguments, session: Some(session), cancel };
-    println!("{}", ctx.service(TOOLS)?.execute(call).await.text());
+    let result = ctx.service(TOOLS)?.execute(call).await;
+    assert!(!result.is_error(), "the model sees: {}", result.text());
     Ok(())
 }

@@ -7,6 +7,7 @@ use dsh_harness::{HarnessConfig, HarnessPlugin, TOOLS, ToolCall};
 use dsh_plugin::{Context, Failure, NoConfig, PlainError, Plugin};
 use dsh_tool_fs::{ToolFsConfig, ToolFsPlugin};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 struct NoLockFiles;
 
@@ -46,7 +47,7 @@ async fn main() -> Result<(), Failure> {
     ctx.plugin(ToolFsPlugin, ToolFsConfig::default()).await?;
 
     let arguments = json!({ "file_path": "/Cargo.lock", "content": "" });
-    let (id, tool, cancel) = ("1".into(), "write".into(), Default::default());
+    let (id, tool, cancel) = ("1".into(), "write".into(), CancellationToken::new());
     let result = ctx.service(TOOLS)?.execute(ToolCall { id, tool, arguments, session: None, cancel }).await;
     assert_eq!(result.text(), "Error: lock files are written by the package manager");
     Ok(())

@@ -2,6 +2,7 @@ use serde_json::json;
 
 use crate::binary::Folder;
 
+// The harness's own "You are an AI agent powered by …" is for agents that run in it, not for the clients of a server.
 #[test]
 fn the_sections_are_printed_in_order_joined_by_blank_lines() {
     let folder = Folder::new();
@@ -14,7 +15,7 @@ fn the_sections_are_printed_in_order_joined_by_blank_lines() {
         .split("\n\n")
         .map(|section| section.split_whitespace().take(4).collect::<Vec<_>>().join(" "))
         .collect();
-    assert_eq!(starts, ["You are an AI", "Use the read tool", "Use the write tool", "Use the edit tool"]);
+    assert_eq!(starts, ["Use the read tool", "Use the write tool", "Use the edit tool"]);
 }
 
 #[test]

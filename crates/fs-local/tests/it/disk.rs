@@ -188,13 +188,20 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Runs one ignored test of this binary as another user or in another environment: `prefix` is a command that runs
-/// its arguments.
+/// Was this process started by [`rerun`]?
+pub(crate) fn is_rerun() -> bool {
+    std::env::var_os(RERUN).is_some()
+}
+
+const RERUN: &str = "DSH_RERUN";
+
+/// Runs a test of this binary once more, as another user or in another environment: `prefix` is a command that runs
+/// its arguments. The test asks [`is_rerun`] which part of it is meant.
 pub(crate) fn rerun(prefix: &[&str], test: &str, variables: &[(&str, &str)]) {
     let binary = std::env::current_exe().unwrap();
     let mut command = std::process::Command::new(prefix[0]);
-    command.args(&prefix[1..]).arg(binary).args(["--exact", test, "--ignored", "--nocapture"]);
-    command.envs(variables.iter().copied());
+    command.args(&prefix[1..]).arg(binary).args(["--exact", test, "--nocapture"]);
+    command.env(RERUN, "1").envs(variables.iter().copied());
     let output = command.output().unwrap();
     let said =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

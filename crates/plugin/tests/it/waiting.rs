@@ -145,7 +145,7 @@ async fn children_start_after_their_parent_and_in_mount_order() {
     assert_eq!(log.take(), "parent-done +one +two");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_plugins_mounted_from_many_tasks_all_start_once() {
     let (root, log) = (Context::root(), Log::default());
     let tasks: Vec<_> = (0..20)

@@ -102,7 +102,7 @@ fn by_the_book(text: &str, limits: WindowLimits) -> Window {
             }
             text = String::from_utf16(&units[..cut]).unwrap();
             if units[cut..].iter().any(|&unit| unit != u16::from(b'\r')) {
-                text += &format!("... (line truncated to {} chars)", limits.max_line_length);
+                text = format!("{text}... (line truncated to {} chars)", limits.max_line_length);
             }
         }
         let cost = text.len() + usize::from(!shown.is_empty());
