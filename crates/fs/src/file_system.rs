@@ -40,7 +40,8 @@ pub const FS: ServiceKey<dyn FileSystem> = ServiceKey::new("fs");
 /// # Cancelling
 ///
 /// Every operation looks at [`FsCall::cancel`] at each step and fails with [`Aborted`](crate::FsErrorCode::Aborted).
-/// Once a mutation is published cancelling has no effect: the call reports success. There are no timeouts.
+/// Once a mutation is published cancelling has no effect: the call reports success. There are no timeouts. Dropping the
+/// future of a call cancels it too, but then nobody learns whether a mutation had been published.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A version that came from a read or a mutation stands for the very bytes that were shown or written; a version
 /// from [`stat`](crate::FileSystem::stat) or [`list_dir`](crate::FileSystem::list_dir) stands for the file's
 /// identity at that moment and is the weaker proof. What a token says is known only to the backend that made it:
-/// others keep it and hand it back.
+/// others keep it and hand it back. `==` compares tokens, not files: two reads of the same bytes may give two tokens.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct FsVersion(Arc<str>);
 

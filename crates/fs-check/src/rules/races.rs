@@ -183,8 +183,11 @@ pub async fn different_files_do_not_race(case: &Case) {
         let mut racers = Vec::new();
         for target in &targets {
             let version = case.read(target).await.version;
-            racers.push(write(case, target, format!("{round}"), Some(WriteGuard::ReplaceIfVersion(version))));
+            racers.push(write(case, target, round.to_string(), Some(WriteGuard::ReplaceIfVersion(version))));
         }
         race(racers).await.into_iter().for_each(|version| drop(version.unwrap()));
+        for n in 0..RACERS {
+            case.holds(&format!("{n}.txt"), round.to_string()).await;
+        }
     }
 }

@@ -48,8 +48,10 @@ pub async fn display_path_is_absolute(case: &Case) {
     let target = case.file("d/a.txt", "x").await;
     let root = case.target(".").await;
     assert_eq!(target.display_path(), format!("{}/d/a.txt", root.display_path().trim_end_matches('/')));
-    let again = case.fs.resolve(target.display_path(), None, &case.call).await.unwrap();
-    assert_eq!(again, target, "a display path resolves to its own target");
+    for cwd in [None, Some("/elsewhere".as_ref())] {
+        let again = case.fs.resolve(target.display_path(), cwd, &case.call).await.unwrap();
+        assert_eq!(again, target, "a display path resolves to its own target, wherever one is");
+    }
 }
 
 /// A path that does not exist yet has the key that it will have, its folders missing or not.
