@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dsh_fs::{EditIntent, WriteIntent};
 use dsh_fs_local::{LocalFsConfig, LocalFsPlugin};
 use dsh_fs_observation_policy::ObservationPolicyPlugin;
 use dsh_harness::{HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, SystemPrompt, TOOLS, ToolRegistry};
-use dsh_plugin::{Composition, Context, Registry, Waterfall};
+use dsh_plugin::{Composition, Context, Registry};
 use dsh_tool_fs::ToolFsPlugin;
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::Setup;
 
@@ -57,6 +57,9 @@ impl Running {
             .enable_all()
             .build()
             .context("cannot start the runtime")?;
+        // A file that would grow beyond the process's limit is an error of the call, not the end of the process.
+        let limit = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        let _heard = runtime.block_on(async { signal(limit) }).context("cannot handle signals")?;
         let ctx = Context::root();
         runtime.block_on(mount(&ctx, setup))?;
         let tools = ctx.service(TOOLS)?;
@@ -85,22 +88,5 @@ async fn mount(ctx: &Context, setup: &Setup) -> anyhow::Result<()> {
     let harness = HarnessConfig { include_harness_identity: false, ..HarnessConfig::default() };
     ctx.plugin(HarnessPlugin, harness).await?;
     ctx.compose(rows).await?;
-    report_rivals::<WriteIntent>(ctx);
-    report_rivals::<EditIntent>(ctx);
     Ok(())
-}
-
-/// Two plugins that decide on one thing are most likely a mistake: the second one hardly ever gets to speak.
-fn report_rivals<W: Waterfall>(ctx: &Context) {
-    let deciders = ctx.interceptors::<W>();
-    if let [first, others @ ..] = deciders.as_slice()
-        && !others.is_empty()
-    {
-        tracing::warn!(
-            "{} plugins decide on {}: {}; \"{first}\" is asked first, and where it answers the others are not asked",
-            deciders.len(),
-            W::NAME,
-            deciders.join(", "),
-        );
-    }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use dsh_harness::{ErrorInfo, ToolResult};
+use dsh_harness::ToolResult;
 use serde_json::{Map, Value as Json};
 
 /// The exit code of a command that could not read its input or write its output.
@@ -72,7 +72,7 @@ pub(crate) fn result_json(result: &ToolResult, values: bool) -> Map<String, Json
     object.insert("content".to_owned(), result.text().into());
     object.insert("isError".to_owned(), result.is_error().into());
     if let Some(error) = result.error() {
-        object.insert("error".to_owned(), error_json(error));
+        object.insert("error".to_owned(), error.to_json());
     }
     if let Some(meta) = &result.meta {
         object.insert("meta".to_owned(), meta.clone());
@@ -84,13 +84,4 @@ pub(crate) fn result_json(result: &ToolResult, values: bool) -> Map<String, Json
         object.insert("contexts".to_owned(), result.contexts.clone().into());
     }
     object
-}
-
-fn error_json(error: &ErrorInfo) -> Json {
-    let fields = [
-        ("message", Some(error.message.clone())),
-        ("name", error.name.clone()),
-        ("code", error.code.clone()),
-    ];
-    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Json::from(value?)))).collect()
 }

@@ -1,15 +1,13 @@
 //! What each session has seen.
 
-use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dsh_fs::{Actor, FsObservation, Intent, Observation, TargetKey};
-use weak_table::PtrWeakKeyHashMap;
+use dsh_fs::{Actor, FsObservation, Intent, Observation, Owner, TargetKey};
 
-/// Owner → file → what was last seen. The owner is a session *object*: one that resumes under the same id is
-/// another object and starts with nothing, and one that ends takes its entries along.
-type ByOwner = PtrWeakKeyHashMap<Weak<dyn Any + Send + Sync>, HashMap<TargetKey, FsObservation>>;
+/// Owner → file → what was last seen. The owner is a session *object*: one that resumes under the same id is another
+/// object and starts with nothing.
+type ByOwner = HashMap<Owner, HashMap<TargetKey, FsObservation>>;
 
 #[derive(Default)]
 pub(crate) struct Observations {
@@ -19,11 +17,14 @@ pub(crate) struct Observations {
 impl Observations {
     /// Remembers what was seen; the last word counts. Without an owner there is nobody to remember it for.
     pub(crate) fn record(&self, seen: &Observation) {
-        if let Some(owner) = owner(seen.actor.as_ref()) {
-            let mut by_owner = self.lock();
-            let files = by_owner.entry(owner).or_insert_with(HashMap::new);
-            files.insert(seen.target.key().clone(), seen.observation.clone());
+        let Some(owner) = owner(seen.actor.as_ref()) else { return };
+        let mut by_owner = self.lock();
+        if !by_owner.contains_key(&owner) {
+            // A new session is the time to let go of those that have ended.
+            by_owner.retain(|owner, _| !owner.is_gone());
         }
+        let files = by_owner.entry(owner).or_default();
+        files.insert(seen.target.key().clone(), seen.observation.clone());
     }
 
     /// What the one who asks has last seen of the file; `None` for unseen.
@@ -42,6 +43,6 @@ impl Observations {
     }
 }
 
-fn owner(actor: Option<&Arc<dyn Actor>>) -> Option<Arc<dyn Any + Send + Sync>> {
-    actor?.owner()?.upgrade()
+fn owner(actor: Option<&Arc<dyn Actor>>) -> Option<Owner> {
+    actor?.owner().filter(|owner| !owner.is_gone())
 }

@@ -152,13 +152,6 @@ impl FsError {
         self
     }
 
-    /// The same failure with another sentence; code, version and source stay.
-    #[must_use]
-    pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = message.into();
-        self
-    }
-
     fn on(code: FsErrorCode, op: FsOp, path: &str, what: impl fmt::Display) -> Self {
         Self::new(code, format!("cannot {} \"{path}\": {what}", op.verb()))
     }

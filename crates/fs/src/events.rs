@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use dsh_plugin::{Event, Waterfall};
@@ -18,8 +19,49 @@ pub trait Actor: Send + Sync {
     fn owner(&self) -> Option<Owner>;
 }
 
-/// An owner of observations. Held weakly, so that what is remembered of a session ends with it.
-pub type Owner = Weak<dyn Any + Send + Sync>;
+/// An owner of observations: an object, whatever it is. Held weakly, so that what is remembered of a session ends with
+/// it. Two owners are equal if they are the same object, however they were made.
+#[derive(Clone)]
+pub struct Owner(Weak<dyn Any + Send + Sync>);
+
+impl Owner {
+    /// The object as an owner.
+    pub fn of<T: Any + Send + Sync>(object: &Arc<T>) -> Self {
+        let weak: Weak<T> = Arc::downgrade(object);
+        Self(weak)
+    }
+
+    /// Has the object ceased to exist? Its address is not given to another one before this handle goes too.
+    pub fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
+    /// The address alone: two handles to one object that were made in different places may differ in the rest of a
+    /// wide pointer.
+    fn address(&self) -> *const () {
+        self.0.as_ptr().cast()
+    }
+}
+
+impl PartialEq for Owner {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for Owner {}
+
+impl Hash for Owner {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+impl fmt::Debug for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Owner({:p})", self.address())
+    }
+}
 
 /// What a tool is about to do, and for whom.
 #[derive(Clone)]
@@ -44,6 +86,7 @@ impl Waterfall for WriteIntent {
     const NAME: &'static str = "fs/write-intent";
     type Args = Intent;
     type Answer = Option<WriteGuard>;
+    const ONE_DECIDES: bool = true;
 }
 
 /// `fs/edit-intent`: may this file be edited, and which version must it still have? `None`: nobody cares.
@@ -54,6 +97,7 @@ impl Waterfall for EditIntent {
     const NAME: &'static str = "fs/edit-intent";
     type Args = Intent;
     type Answer = Option<FsVersion>;
+    const ONE_DECIDES: bool = true;
 }
 
 /// What is now known of a file.

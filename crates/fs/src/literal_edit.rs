@@ -44,11 +44,6 @@ impl LiteralEdit {
         Ok(Self { old, new, replace_all })
     }
 
-    /// Is every match replaced?
-    pub fn replaces_all(&self) -> bool {
-        self.replace_all
-    }
-
     /// Matches against the text of a file (without its byte order mark) and replaces.
     pub fn apply(&self, text: &str) -> Result<Edited, NoSingleMatch> {
         let before = Normalised::of(text);

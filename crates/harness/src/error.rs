@@ -75,7 +75,7 @@ impl Coded for ToolArgsError {
 }
 
 /// The failures that the pipeline itself reports.
-pub(crate) mod told {
+pub(crate) mod failures {
     use super::ErrorInfo;
 
     pub(crate) fn unknown_tool(name: &str) -> ErrorInfo {
@@ -84,6 +84,11 @@ pub(crate) mod told {
 
     pub(crate) fn denied(reason: String) -> ErrorInfo {
         ErrorInfo::named(reason, "ToolDenied", "DENIED")
+    }
+
+    /// A post-execute listener asked for what cannot be done.
+    pub(crate) fn misused_verdict(message: &str) -> ErrorInfo {
+        ErrorInfo::named(message, "ToolPolicyError", "INVALID_VERDICT")
     }
 
     /// `ran`: did the body start?

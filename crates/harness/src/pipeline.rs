@@ -3,15 +3,15 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use dsh_plugin::Failure;
 use tokio_util::sync::CancellationToken;
 
 use crate::content::{Content, joined_text};
-use crate::error::told;
+use crate::error::failures;
 use crate::events::{Decision, Execute, PostExecute, PreExecute, ResultPublished, Verdict};
 use crate::execution::{Execution, ToolCall};
+use crate::progress::Progress;
 use crate::registry::Shared;
 use crate::result::{ErrorInfo, ToolResult};
 
@@ -30,8 +30,7 @@ pub(crate) struct Dispatched {
 
 struct Flight {
     exec: Arc<Execution>,
-    /// Did the body start? Decides between the two words for an abort.
-    ran: Arc<AtomicBool>,
+    progress: Arc<Progress>,
 }
 
 enum Outcome {
@@ -44,9 +43,8 @@ enum Outcome {
 /// Whether the call may run: cancellation, `tools/pre-execute`, guards, cancellation again.
 pub(crate) async fn prepare(shared: &Shared, call: ToolCall) -> Prepared {
     let exec = Arc::new(Execution::new(call));
-    let ran = Arc::new(AtomicBool::new(false));
     let refused = refusal(shared, &exec).await;
-    Prepared { flight: Flight { exec, ran }, refused }
+    Prepared { flight: Flight { exec, progress: Arc::default() }, refused }
 }
 
 /// `tools/execute` with the body inside; the only step that overlaps with those of other calls.
@@ -55,13 +53,13 @@ pub(crate) async fn dispatch(shared: &Arc<Shared>, prepared: Prepared) -> Dispat
     if let Some(outcome) = refused {
         return Dispatched { flight, outcome };
     }
-    let Flight { exec, ran } = &flight;
+    let Flight { exec, progress } = &flight;
     let body = {
-        let (shared, original, ran) = (shared.clone(), exec.clone(), ran.clone());
-        move |exec: Arc<Execution>| async move { Ok(run_body(&shared, exec, &original, &ran).await) }
+        let (shared, original, progress) = (shared.clone(), exec.clone(), progress.clone());
+        move |exec: Arc<Execution>| async move { Ok(run_body(&shared, exec, &original, &progress).await) }
     };
     let outcome = match shared.context.waterfall::<Execute, _, _>(exec.clone(), body).await {
-        Ok(result) => Outcome::Open(drop_late_success(result, exec, ran)),
+        Ok(result) => Outcome::Open(drop_late_success(result, &flight)),
         Err(failure) => Outcome::Final(failed(&failure)),
     };
     Dispatched { flight, outcome }
@@ -69,13 +67,17 @@ pub(crate) async fn dispatch(shared: &Arc<Shared>, prepared: Prepared) -> Dispat
 
 /// Post-execute, the last word on cancellation, and the announcement.
 pub(crate) async fn commit(shared: &Shared, dispatched: Dispatched) -> ToolResult {
-    let Dispatched { flight: Flight { exec, ran }, outcome } = dispatched;
+    let Dispatched { flight, outcome } = dispatched;
     let result = match outcome {
-        Outcome::Open(result) => judge(shared, &exec, result).await,
+        Outcome::Open(result) => judge(shared, &flight.exec, result).await,
         Outcome::Final(result) => result,
     };
-    let result = Arc::new(drop_late_success(result, &exec, &ran));
-    let published = ResultPublished { exec, result };
+    let mut result = drop_late_success(result, &flight);
+    if result.is_error() && result.meta.is_none() {
+        // Whoever turned the success into a failure: what the body changed for good stays said.
+        result.meta = flight.progress.committed().cloned();
+    }
+    let published = ResultPublished { exec: flight.exec, result: Arc::new(result) };
     if let Err(error) = shared.context.emit::<ResultPublished>(&published) {
         let Execution { tool, call_id, .. } = &*published.exec;
         tracing::warn!("tool \"{tool}\" ({call_id}): tools/result observer failed: {error}");
@@ -86,7 +88,7 @@ pub(crate) async fn commit(shared: &Shared, dispatched: Dispatched) -> ToolResul
 /// The outcome of a call that must not run, `None` if it may.
 async fn refusal(shared: &Shared, exec: &Arc<Execution>) -> Option<Outcome> {
     if exec.cancel.is_cancelled() {
-        return Some(Outcome::Final(ToolResult::failure(told::aborted(false))));
+        return Some(Outcome::Final(ToolResult::failure(failures::aborted(false))));
     }
     let asked = PreExecute { exec: exec.clone() };
     let answer = shared.context.waterfall::<PreExecute, _, _>(asked, |_| async { Ok(Decision::Allow) });
@@ -95,14 +97,16 @@ async fn refusal(shared: &Shared, exec: &Arc<Execution>) -> Option<Outcome> {
         Ok(Decision::Allow) => match shared.refusal(exec) {
             Ok(reason) => reason,
             Err(text) => {
-                return Some(Outcome::Final(ToolResult::failure(told::panicked("a tool guard", &text))));
+                return Some(Outcome::Final(ToolResult::failure(failures::panicked("a tool guard", &text))));
             }
         },
         Err(failure) => return Some(Outcome::Final(failed(&failure))),
     };
     match reason {
-        Some(reason) => Some(Outcome::Open(ToolResult::failure(told::denied(reason)))),
-        None if exec.cancel.is_cancelled() => Some(Outcome::Open(ToolResult::failure(told::aborted(false)))),
+        Some(reason) => Some(Outcome::Open(ToolResult::failure(failures::denied(reason)))),
+        None if exec.cancel.is_cancelled() => {
+            Some(Outcome::Open(ToolResult::failure(failures::aborted(false))))
+        }
         None => None,
     }
 }
@@ -111,22 +115,21 @@ async fn run_body(
     shared: &Shared,
     exec: Arc<Execution>,
     original: &Arc<Execution>,
-    ran: &AtomicBool,
+    progress: &Progress,
 ) -> ToolResult {
     let Some(tool) = shared.tool(&original.tool) else {
-        return ToolResult::failure(told::unknown_tool(&original.tool));
+        return ToolResult::failure(failures::unknown_tool(&original.tool));
     };
     if exec.cancel.is_cancelled() || original.cancel.is_cancelled() {
-        return ToolResult::failure(told::aborted(false));
+        return ToolResult::failure(failures::aborted(false));
     }
-    let started = || ran.store(true, Ordering::Relaxed);
     let (result, cancel) = if Arc::ptr_eq(&exec, original) {
-        (tool.run(exec.clone(), &started).await, exec.cancel.clone())
+        (tool.run(exec.clone(), progress).await, exec.cancel.clone())
     } else {
         // A wrapper's token need not descend from the caller's, so the body gets one that hears both. Of what a
         // wrapper changed only the token counts: policy and guards have judged the original call.
         let fused = exec.cancel.child_token();
-        let run = tool.run(original.with_cancel(fused.clone()), &started);
+        let run = tool.run(original.with_cancel(fused.clone()), progress);
         (forwarding(&original.cancel, &fused, run).await, fused)
     };
     if !result.is_error() && cancel.is_cancelled() { aborted(result, true) } else { result }
@@ -151,7 +154,7 @@ async fn judge(shared: &Shared, exec: &Arc<Execution>, result: ToolResult) -> To
     let answer = shared.context.waterfall::<PostExecute, _, _>(asked, |_| async { Ok(Verdict::accept()) });
     let verdict = match answer.await {
         Ok(verdict) => verdict,
-        Err(failure) => return failed(&failure).in_place_of(&result),
+        Err(failure) => return failed(&failure),
     };
     let result = Arc::unwrap_or_clone(result);
     match verdict {
@@ -161,35 +164,26 @@ async fn judge(shared: &Shared, exec: &Arc<Execution>, result: ToolResult) -> To
                 (Some(content), None) => ToolResult { content, ..result },
                 (None, Some(value)) => revalued(shared, exec, result, &value),
                 (Some(_), Some(_)) => {
-                    return ToolResult::failure(ErrorInfo::plain(
-                        "tools/post-execute accept decision cannot replace both value and content",
-                    ))
-                    .in_place_of(&result);
+                    let message = "tools/post-execute accept decision cannot replace both value and content";
+                    return ToolResult::failure(failures::misused_verdict(message));
                 }
             };
             result.contexts.extend(contexts);
             result
         }
-        Verdict::Block { feedback, contexts } => blocked(feedback, contexts).in_place_of(&result),
+        Verdict::Block { feedback, contexts } => blocked(feedback, contexts),
     }
 }
 
 fn revalued(shared: &Shared, exec: &Execution, result: ToolResult, value: &serde_json::Value) -> ToolResult {
-    let refused = |error| ToolResult::failure(error).in_place_of(&result);
     if result.is_error() {
-        return refused(ErrorInfo::plain("tools/post-execute cannot replace the value of a failed result"));
+        let message = "tools/post-execute cannot replace the value of a failed result";
+        return ToolResult::failure(failures::misused_verdict(message));
     }
-    let Some(tool) = shared.tool(&exec.tool) else {
-        return refused(told::unknown_tool(&exec.tool));
-    };
-    let revalued = tool.with_value(&exec.arguments, value);
-    // What was changed is what the body did, whatever value is shown for it.
-    let revalued = if revalued.is_error() {
-        revalued.in_place_of(&result)
-    } else {
-        ToolResult { committed: result.committed, ..revalued }
-    };
-    ToolResult { contexts: result.contexts, ..revalued }
+    match shared.tool(&exec.tool) {
+        Some(tool) => ToolResult { contexts: result.contexts, ..tool.with_value(&exec.arguments, value) },
+        None => ToolResult::failure(failures::unknown_tool(&exec.tool)),
+    }
 }
 
 fn blocked(feedback: Vec<Content>, contexts: Vec<String>) -> ToolResult {
@@ -198,20 +192,19 @@ fn blocked(feedback: Vec<Content>, contexts: Vec<String>) -> ToolResult {
     } else {
         joined_text(&feedback)
     };
-    ToolResult { content: feedback, contexts, ..ToolResult::failure(ErrorInfo::plain(message)) }
+    ToolResult { content: feedback, contexts, ..ToolResult::failure(failures::denied(message)) }
 }
 
 /// A success that the caller no longer waits for is told as an abort; a failure stays what it is.
-fn drop_late_success(result: ToolResult, exec: &Execution, ran: &AtomicBool) -> ToolResult {
-    if result.is_error() || !exec.cancel.is_cancelled() {
+fn drop_late_success(result: ToolResult, flight: &Flight) -> ToolResult {
+    if result.is_error() || !flight.exec.cancel.is_cancelled() {
         return result;
     }
-    aborted(result, ran.load(Ordering::Relaxed))
+    aborted(result, flight.progress.has_started())
 }
 
 fn aborted(result: ToolResult, ran: bool) -> ToolResult {
-    let failure = ToolResult::failure(told::aborted(ran)).in_place_of(&result);
-    ToolResult { contexts: result.contexts, ..failure }
+    ToolResult { contexts: result.contexts, ..ToolResult::failure(failures::aborted(ran)) }
 }
 
 /// Panics of listeners are failures already (`PluginError`, `LISTENER_PANICKED`).

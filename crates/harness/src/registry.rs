@@ -4,16 +4,16 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
+use dsh_plugin::panics::catch;
 use dsh_plugin::{Context, Failure, PlainError, ServiceKey};
 use serde_json::Value as Json;
 
 use crate::events::ToolsChanged;
 use crate::execution::{Execution, ToolCall};
-use crate::panic_text::catch;
 use crate::pipeline;
 use crate::result::ToolResult;
 use crate::scheduler;
-use crate::tool::{Tool, ToolDefinition};
+use crate::tool::{Concurrency, Tool, ToolDefinition};
 use crate::typed_tool::{AnyTool, TypedTool};
 
 /// The service `tools`.
@@ -149,6 +149,16 @@ impl ToolRegistry {
         scheduler::run(&self.shared, calls).await
     }
 
+    /// May this call overlap with others? Unknown tools and arguments that do not fit run alone.
+    pub fn concurrency(&self, tool: &str, arguments: &Json) -> Concurrency {
+        self.shared.concurrency(tool, arguments)
+    }
+
+    /// How many parallel calls may be in flight at once.
+    pub fn max_parallel_calls(&self) -> NonZeroUsize {
+        self.shared.max_parallel
+    }
+
     /// The card of a call that a user interface shows before it ran; none for unknown tools and unfit arguments.
     pub fn present_call(&self, tool: &str, arguments: &Json) -> Option<Json> {
         self.get(tool)?.present_call(arguments)
@@ -168,6 +178,10 @@ impl Shared {
             .iter()
             .find(|entry| entry.item.definition().name == name)
             .map(|entry| entry.item.clone())
+    }
+
+    pub(crate) fn concurrency(&self, tool: &str, arguments: &Json) -> Concurrency {
+        self.tool(tool).map_or(Concurrency::Exclusive, |tool| tool.concurrency(arguments))
     }
 
     /// The first refusal of the guards, as they are now.

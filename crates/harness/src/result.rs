@@ -21,8 +21,6 @@ pub struct ToolResult {
     pub meta: Option<Json>,
     /// Messages to append after the result, in order: the tool's, a wrapper's, post-execute's.
     pub contexts: Vec<String>,
-    /// What a success has changed for good ([`Tool::committed`](crate::Tool::committed)).
-    pub committed: Option<Json>,
 }
 
 /// The two ways a call ends.
@@ -70,24 +68,13 @@ impl<T: Serialize + Send + Sync + 'static> CanonicalValue for T {
 impl ToolResult {
     /// A success with its content and value.
     pub fn success<V: CanonicalValue + 'static>(content: Vec<Content>, value: V) -> Self {
-        Self {
-            content,
-            outcome: Outcome::Success(Arc::new(value)),
-            meta: None,
-            contexts: Vec::new(),
-            committed: None,
-        }
+        Self { content, outcome: Outcome::Success(Arc::new(value)), meta: None, contexts: Vec::new() }
     }
 
     /// A failure; the model sees `Error: <message>`.
     pub fn failure(error: ErrorInfo) -> Self {
         let content = vec![Content::Text(format!("Error: {}", error.message))];
-        Self { content, outcome: Outcome::Failure(error), meta: None, contexts: Vec::new(), committed: None }
-    }
-
-    /// This failure in place of a success that is dropped: what that one has changed for good stays said.
-    pub(crate) fn in_place_of(self, dropped: &Self) -> Self {
-        if dropped.is_error() { self } else { Self { meta: dropped.committed.clone(), ..self } }
+        Self { content, outcome: Outcome::Failure(error), meta: None, contexts: Vec::new() }
     }
 
     /// Whether the call failed.
@@ -125,6 +112,18 @@ impl ErrorInfo {
     /// A failure with both.
     pub fn named(message: impl Into<String>, name: &str, code: &str) -> Self {
         Self { message: message.into(), name: Some(name.to_owned()), code: Some(code.to_owned()) }
+    }
+
+    /// `{"message", "name"?, "code"?}`: the failure as results carry it.
+    pub fn to_json(&self) -> Json {
+        let mut object = serde_json::Map::new();
+        object.insert("message".to_owned(), self.message.clone().into());
+        for (key, value) in [("name", &self.name), ("code", &self.code)] {
+            if let Some(value) = value {
+                object.insert(key.to_owned(), value.clone().into());
+            }
+        }
+        Json::Object(object)
     }
 
     /// How any failure is told: name and code are left out for a plain one, whose name is `Error`.

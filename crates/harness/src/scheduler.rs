@@ -80,5 +80,5 @@ fn concurrency(shared: &Shared, call: &ToolCall, total: usize) -> Concurrency {
         // Nobody to overlap with, so the arguments need not be read just for this.
         return Concurrency::Exclusive;
     }
-    shared.tool(&call.tool).map_or(Concurrency::Exclusive, |tool| tool.concurrency(&call.arguments))
+    shared.concurrency(&call.tool, &call.arguments)
 }

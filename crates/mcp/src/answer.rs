@@ -1,6 +1,6 @@
 //! Results as the protocol carries them.
 
-use dsh_harness::{Content, ErrorInfo, ToolResult};
+use dsh_harness::{Content, ToolResult};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value as Json};
 
@@ -15,7 +15,7 @@ const META: &str = "dsh-fs/meta";
 pub(crate) fn answer(result: ToolResult, card: Option<Json>) -> CallToolResult {
     let mut meta = Map::new();
     if let Some(error) = result.error() {
-        meta.insert(ERROR.to_owned(), error_json(error));
+        meta.insert(ERROR.to_owned(), error.to_json());
     }
     if let Some(card) = card {
         meta.insert(CARD.to_owned(), card);
@@ -35,13 +35,4 @@ pub(crate) fn answer(result: ToolResult, card: Option<Json>) -> CallToolResult {
     let mut answer = if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
     answer.meta = Some(meta).filter(|meta| !meta.is_empty()).map(MetaObject);
     answer
-}
-
-fn error_json(error: &ErrorInfo) -> Json {
-    let fields = [
-        ("name", error.name.clone()),
-        ("code", error.code.clone()),
-        ("message", Some(error.message.clone())),
-    ];
-    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Json::from(value?)))).collect()
 }

@@ -1,6 +1,5 @@
 //! Starting a server on a pair of pipes, and ending it.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,18 +29,14 @@ pub struct ServeOptions {
     /// The longest message that is taken, in bytes without its newline; by default 64 MiB. A longer one is skipped and
     /// answered with a JSON-RPC error.
     pub max_message_bytes: usize,
-    /// How many parallel calls run at once; by default 10, as in the harness's batches.
-    pub max_parallel_calls: NonZeroUsize,
 }
 
 impl Default for ServeOptions {
     fn default() -> Self {
-        const TEN: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
         Self {
             name: "dsh-fs".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             max_message_bytes: 64 << 20,
-            max_parallel_calls: TEN,
         }
     }
 }
@@ -61,7 +56,8 @@ pub async fn serve_stdio(
 
 /// The same over any pair of streams.
 ///
-/// At the end of the input, calls under way have 5 s to answer; then they are cancelled and waited for.
+/// As many parallel calls run at once as the harness allows in a batch. At the end of the input, calls under way have 5 s
+/// to answer (the SDK's rule); then they are cancelled and waited for, 10 s at most.
 pub async fn serve<R, W>(
     ctx: &Context,
     session: Arc<Session>,
@@ -75,7 +71,7 @@ where
 {
     let tools = ctx.service(TOOLS)?;
     let prompt = ctx.service(SYSTEM_PROMPT)?;
-    let gate = Gate::new(options.max_parallel_calls);
+    let gate = Gate::new(tools.max_parallel_calls());
     let wire = Wire::new(input, output, options.max_message_bytes, tools.clone(), gate.clone());
     let ServeOptions { name, version, .. } = options;
     let server = Server { tools, prompt, session, gate: gate.clone(), name, version };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dsh_harness::{Concurrency, Session, SystemPrompt, ToolCall, ToolRegistry, ToolResult};
+use dsh_harness::{Session, SystemPrompt, ToolCall, ToolRegistry, ToolResult};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, ConstString as _, CustomRequest,
@@ -37,11 +37,10 @@ impl Server {
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         // A message that did not come through our own transport, or was no proper call, queues up here.
-        let ticket = context.extensions.remove::<Arc<Ticket>>().unwrap_or_else(|| {
-            let class =
-                self.tools.get(&tool).map_or(Concurrency::Exclusive, |known| known.concurrency(&arguments));
-            Arc::new(self.gate.enter(class))
-        });
+        let ticket = context
+            .extensions
+            .remove::<Arc<Ticket>>()
+            .unwrap_or_else(|| Arc::new(self.gate.enter(self.tools.concurrency(&tool, &arguments))));
         tokio::select! {
             () = ticket.turn() => {}
             // It need not wait to be told that it never ran.

@@ -8,7 +8,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use dsh_harness::{Concurrency, ToolRegistry};
+use dsh_harness::ToolRegistry;
 use rmcp::model::ServerJsonRpcMessage;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetExtensions as _, JsonRpcMessage, RequestId};
 use rmcp::service::RoleServer;
@@ -51,8 +51,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
         let JsonRpcMessage::Request(request) = message else { return };
         let ClientRequest::CallToolRequest(call) = &mut request.request else { return };
         let arguments = Json::Object(call.params.arguments.take().unwrap_or_default());
-        let tool = self.tools.get(&call.params.name);
-        let class = tool.map_or(Concurrency::Exclusive, |tool| tool.concurrency(&arguments));
+        let class = self.tools.concurrency(&call.params.name, &arguments);
         if let Json::Object(arguments) = arguments {
             call.params.arguments = Some(arguments);
         }

@@ -105,9 +105,9 @@ pub(crate) enum Undo {
     /// Unloaded by the driver, step by step; there is nothing left to do when this is reached.
     Child(FiberId),
     Call(Box<dyn FnOnce() + Send>),
-    Start(Box<dyn FnOnce() -> BoxFuture<()> + Send>),
+    Start(Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>),
     /// Begun by a driver that was cancelled.
-    Begun(BoxFuture<()>),
+    Begun(BoxFuture<'static, ()>),
 }
 
 impl Effect {
@@ -141,11 +141,11 @@ impl Effect {
 struct InFlight<'t> {
     tree: &'t Tree,
     fiber: FiberId,
-    effect: Option<(u64, String, BoxFuture<()>)>,
+    effect: Option<(u64, String, BoxFuture<'static, ()>)>,
 }
 
 impl<'t> InFlight<'t> {
-    fn new(tree: &'t Tree, fiber: FiberId, id: u64, label: &str, future: BoxFuture<()>) -> Self {
+    fn new(tree: &'t Tree, fiber: FiberId, id: u64, label: &str, future: BoxFuture<'static, ()>) -> Self {
         Self { tree, fiber, effect: Some((id, label.to_owned(), future)) }
     }
 

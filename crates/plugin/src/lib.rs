@@ -10,7 +10,7 @@
 //!   [`effect_async`](Context::effect_async)); the tree as a value ([`tree`](Context::tree)).
 //! - [`ServiceKey`], [`Event`], [`Waterfall`], [`Next`]: what is typed, and by what.
 //! - [`Registry`], `Composition` (feature `composition`), [`Context::compose`]: plugins by name, from a file.
-//! - [`Coded`], [`Failure`]: what any failure says of itself.
+//! - [`Coded`], [`Failure`]: what any failure says of itself; [`panics`]: what a panic of foreign code becomes.
 //!
 //! # What is not here, and why
 //!
@@ -34,7 +34,7 @@ mod fiber;
 mod known;
 mod listeners;
 mod node;
-mod panics;
+pub mod panics;
 mod plugin;
 mod registry;
 mod service;

@@ -54,7 +54,7 @@ pub struct NoConfig {}
 pub(crate) trait Start: Send + Sync + 'static {
     fn name(&self) -> &'static str;
     fn inject(&self) -> &'static [&'static str];
-    fn start(self: Arc<Self>, ctx: Context) -> BoxFuture<Result<(), Failure>>;
+    fn start(self: Arc<Self>, ctx: Context) -> BoxFuture<'static, Result<(), Failure>>;
 }
 
 pub(crate) struct Prepared<P: Plugin> {
@@ -71,7 +71,7 @@ impl<P: Plugin> Start for Prepared<P> {
         self.plugin.inject()
     }
 
-    fn start(self: Arc<Self>, ctx: Context) -> BoxFuture<Result<(), Failure>> {
+    fn start(self: Arc<Self>, ctx: Context) -> BoxFuture<'static, Result<(), Failure>> {
         Box::pin(async move { self.plugin.apply(ctx, self.config.clone()).await })
     }
 }

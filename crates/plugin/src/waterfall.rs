@@ -45,6 +45,9 @@ pub trait Waterfall: Sized + 'static {
     type Args: Send + 'static;
     /// What is answered.
     type Answer: Send + 'static;
+    /// Is this a slot for one decider, who answers without asking the next? Then a second listener is most likely a
+    /// mistake in the composition, and is reported in the log when it registers.
+    const ONE_DECIDES: bool = false;
 }
 
 /// The rest of a waterfall, for the listener that was given it.
@@ -68,7 +71,7 @@ pub struct Next<W: Waterfall> {
     innermost: Innermost<W>,
 }
 
-type Answering<W> = BoxFuture<Result<<W as Waterfall>::Answer, Failure>>;
+type Answering<W> = BoxFuture<'static, Result<<W as Waterfall>::Answer, Failure>>;
 type Innermost<W> = Box<dyn FnOnce(<W as Waterfall>::Args) -> Answering<W> + Send>;
 
 impl<W: Waterfall> Next<W> {
@@ -110,7 +113,7 @@ impl Context {
         F: Fn(W::Args, Next<W>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<W::Answer, Failure>> + Send + 'static,
     {
-        self.listen::<W>(format!("intercept {}", W::NAME), Place::Last, erase(listener))
+        self.intercept_at(Place::Last, listener)
     }
 
     /// [`intercept`](Context::intercept) in front of those that are there: of several, the latest is asked first.
@@ -119,7 +122,31 @@ impl Context {
         F: Fn(W::Args, Next<W>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<W::Answer, Failure>> + Send + 'static,
     {
-        self.listen::<W>(format!("intercept {}", W::NAME), Place::First, erase(listener))
+        self.intercept_at(Place::First, listener)
+    }
+
+    fn intercept_at<W: Waterfall, F, Fut>(
+        &self,
+        place: Place,
+        listener: F,
+    ) -> Result<EffectHandle, PluginError>
+    where
+        F: Fn(W::Args, Next<W>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<W::Answer, Failure>> + Send + 'static,
+    {
+        let registered = self.listen::<W>(format!("intercept {}", W::NAME), place, erase(listener))?;
+        let deciders = self.interceptors::<W>();
+        if let [first, _, ..] = deciders.as_slice()
+            && W::ONE_DECIDES
+        {
+            tracing::warn!(
+                "{} plugins decide on {}: {}; \"{first}\" is asked first, and where it answers the others are not asked",
+                deciders.len(),
+                W::NAME,
+                deciders.join(", "),
+            );
+        }
+        Ok(registered)
     }
 
     /// Asks the listeners of `W` around `innermost`, and returns what the first of them answers.

@@ -1,6 +1,5 @@
 //! Who calls, as the file system's events see it; and where relative paths of that caller start.
 
-use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,9 +11,7 @@ pub(crate) struct ToolActor(pub(crate) Arc<Execution>);
 
 impl Actor for ToolActor {
     fn owner(&self) -> Option<Owner> {
-        let session: Arc<dyn Any + Send + Sync> = self.0.session.clone()?;
-        // The call keeps the session alive while it runs, so the weak handle outlives this temporary one.
-        Some(Arc::downgrade(&session))
+        self.0.session.as_ref().map(Owner::of)
     }
 }
 

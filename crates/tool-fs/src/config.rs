@@ -4,6 +4,9 @@ use std::num::NonZeroU64;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::number::positive_integer;
 
 /// Settings of the row `dsh-tool-fs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -47,33 +50,36 @@ impl JsonSchema for ToolFsConfig {
     }
 }
 
-/// The settings as they are written in a composition: any number, judged below, so that the message names the
+/// The settings as they are written in a composition: anything, judged below, so that the message names the
 /// setting.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct Settings {
-    /// Default and largest number of lines of one `read` (an integer from 1); the model sees it in the schema.
-    read_limit: f64,
-    /// UTF-16 code units of a line that are shown before it is cut and marked (an integer from 1).
-    read_max_line_length: f64,
-    /// Most bytes of the lines that one `read` shows (an integer from 1).
-    read_max_bytes: f64,
+    /// Default and largest number of lines of one `read`; the model sees it in the schema.
+    #[schemars(with = "u64", range(min = 1))]
+    read_limit: Json,
+    /// UTF-16 code units of a line that are shown before it is cut and marked.
+    #[schemars(with = "u64", range(min = 1))]
+    read_max_line_length: Json,
+    /// Most bytes of the lines that one `read` shows.
+    #[schemars(with = "u64", range(min = 1))]
+    read_max_bytes: Json,
     /// Files of this many bytes and more, and files of unknown size, are streamed rather than held whole
-    /// (an integer from 1).
-    read_stream_min_size: f64,
+    ///.
+    #[schemars(with = "u64", range(min = 1))]
+    read_stream_min_size: Json,
     /// Refuse `write` and `edit` with `FS_NOT_OBSERVED` when no policy answers for them.
     require_guard: bool,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "the defaults are far below 2^53")]
 impl Default for Settings {
     fn default() -> Self {
         let config = ToolFsConfig::default();
         Self {
-            read_limit: config.read_limit.get() as f64,
-            read_max_line_length: config.read_max_line_length.get() as f64,
-            read_max_bytes: config.read_max_bytes.get() as f64,
-            read_stream_min_size: config.read_stream_min_size.get() as f64,
+            read_limit: config.read_limit.get().into(),
+            read_max_line_length: config.read_max_line_length.get().into(),
+            read_max_bytes: config.read_max_bytes.get().into(),
+            read_stream_min_size: config.read_stream_min_size.get().into(),
             require_guard: config.require_guard,
         }
     }
@@ -84,15 +90,18 @@ impl TryFrom<Settings> for ToolFsConfig {
 
     fn try_from(settings: Settings) -> Result<Self, String> {
         Ok(Self {
-            read_limit: positive("readLimit", settings.read_limit)?,
-            read_max_line_length: positive("readMaxLineLength", settings.read_max_line_length)?,
-            read_max_bytes: positive("readMaxBytes", settings.read_max_bytes)?,
-            read_stream_min_size: positive("readStreamMinSize", settings.read_stream_min_size)?,
+            read_limit: positive("readLimit", &settings.read_limit)?,
+            read_max_line_length: positive("readMaxLineLength", &settings.read_max_line_length)?,
+            read_max_bytes: positive("readMaxBytes", &settings.read_max_bytes)?,
+            read_stream_min_size: positive("readStreamMinSize", &settings.read_stream_min_size)?,
             require_guard: settings.require_guard,
         })
     }
 }
 
-fn positive(key: &str, value: f64) -> Result<NonZeroU64, String> {
-    crate::number::positive_integer(value).ok_or_else(|| format!("tool-fs: {key} must be a positive integer"))
+fn positive(key: &str, value: &Json) -> Result<NonZeroU64, String> {
+    value
+        .as_f64()
+        .and_then(positive_integer)
+        .ok_or_else(|| format!("tool-fs: {key} must be a positive integer"))
 }

@@ -11,13 +11,13 @@ use crate::hunks::Hunk;
 pub(crate) struct DiffMeta {
     diffs: Vec<Hunk>,
     /// Only said where it is not so: the change is in place but may not survive a power cut.
-    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
-    durable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    durable: Option<bool>,
 }
 
 impl DiffMeta {
     pub(crate) fn new(diffs: Vec<Hunk>, durable: bool) -> Self {
-        Self { diffs, durable }
+        Self { diffs, durable: (!durable).then_some(false) }
     }
 
     pub(crate) fn to_json(&self) -> Json {
@@ -41,14 +41,19 @@ pub(crate) fn result(title: &str, result: &ToolResult) -> Option<Json> {
         return None;
     }
     let meta = DiffMeta::deserialize(result.meta.as_ref()?).ok()?;
-    (!meta.diffs.is_empty()).then(|| json!({ "card": "diff", "title": title, "diffs": meta.diffs }))
+    (!meta.diffs.is_empty()).then(|| card(title, &json!(meta.diffs), meta.durable))
 }
 
 /// The card of a write without hunks: the whole new text.
-pub(crate) fn whole_file(title: &str, path: &str, content: &str) -> Json {
-    json!({ "card": "diff", "title": title, "diffs": [{ "path": path, "oldText": null, "newText": content }] })
+pub(crate) fn whole_file(title: &str, path: &str, content: &str, result: &ToolResult) -> Json {
+    let durable = result.meta.as_ref().and_then(|meta| DiffMeta::deserialize(meta).ok()?.durable);
+    card(title, &json!([{ "path": path, "oldText": null, "newText": content }]), durable)
 }
 
-fn yes() -> bool {
-    true
+fn card(title: &str, diffs: &Json, durable: Option<bool>) -> Json {
+    let mut card = json!({ "card": "diff", "title": title, "diffs": diffs });
+    if let Some(durable) = durable {
+        card["durable"] = durable.into();
+    }
+    card
 }

@@ -48,8 +48,8 @@ pub(crate) struct EditValue {
     #[serde(skip)]
     changes: Option<Vec<Change>>,
     /// For the card only.
-    #[serde(skip, default = "yes")]
-    durable: bool,
+    #[serde(skip)]
+    not_durable: bool,
 }
 
 impl Tool for Edit {
@@ -91,13 +91,13 @@ impl Tool for Edit {
             .await
             .map_err(|refused| with_remedy(refused.into()))?;
         let EditOutcome { version, before, after, changes, durable } = edited;
-        self.stack.committed(&target, version, &exec)?;
+        self.stack.committed(&target, version, durable, &exec)?;
         Ok(EditValue {
             path: target.display_path().to_owned(),
             before,
             after,
             changes: Some(changes),
-            durable,
+            not_durable: !durable,
         })
     }
 
@@ -116,11 +116,11 @@ impl Tool for Edit {
             // The value was replaced by a listener, and with it what was known of the change.
             None => hunks::of_rewrite(&args.file_path, &value.before, &value.after),
         };
-        Some(DiffMeta::new(diffs, value.durable).to_json())
+        Some(DiffMeta::new(diffs, !value.not_durable).to_json())
     }
 
     fn committed(&self, _args: &EditArgs, value: &EditValue) -> Option<Json> {
-        Some(committed(&value.path))
+        Some(committed(&value.path, !value.not_durable))
     }
 
     fn present_call(&self, args: &EditArgs) -> Option<Json> {
@@ -131,8 +131,4 @@ impl Tool for Edit {
     fn present_result(&self, args: &EditArgs, result: &ToolResult) -> Option<Json> {
         diff_card::result(&format!("Edit {}", args.file_path), result)
     }
-}
-
-fn yes() -> bool {
-    true
 }

@@ -23,6 +23,7 @@ mod stack;
 pub mod window;
 mod write;
 
+use dsh_fs::FS;
 use dsh_harness::{SYSTEM_PROMPT, TOOLS};
 use dsh_plugin::{Context, Failure, Plugin};
 
@@ -45,7 +46,7 @@ impl Plugin for ToolFsPlugin {
     }
 
     fn inject(&self) -> &'static [&'static str] {
-        &["tools", "fs", "systemPrompt"]
+        const { &[TOOLS.name(), FS.name(), SYSTEM_PROMPT.name()] }
     }
 
     async fn apply(&self, ctx: Context, config: ToolFsConfig) -> Result<(), Failure> {

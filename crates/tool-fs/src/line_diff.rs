@@ -45,16 +45,22 @@ fn numbered<'a>(old: &[&'a str], new: &[&'a str]) -> Numbered {
     Numbered { old: old.iter().map(&mut number).collect(), new: new.iter().map(&mut number).collect() }
 }
 
-/// How far each diagonal (old position − new position) has come after one number of edits.
+/// How far each diagonal (old position − new position) has come after one number of edits. With each edit the diagonals
+/// are every second one.
 struct Front {
     lowest: isize,
-    old_positions: Vec<Option<usize>>,
+    /// Old positions; [`UNREACHED`] where no path leads.
+    reached: Vec<u32>,
 }
 
+const UNREACHED: u32 = u32::MAX;
+
 impl Front {
+    /// The old position that was reached on a diagonal next to those of the following front.
     fn at(&self, diagonal: isize) -> Option<usize> {
-        let index = usize::try_from(diagonal - self.lowest).ok()?;
-        self.old_positions.get(index).copied().flatten()
+        let index = usize::try_from(diagonal - self.lowest).ok()? / 2;
+        let reached = *self.reached.get(index)?;
+        (reached != UNREACHED).then_some(reached as usize)
     }
 }
 
@@ -90,6 +96,11 @@ impl Numbered {
     }
 }
 
+/// An old position as a front keeps it; [`MAX_LINES`] is far below the limit.
+fn position(old: usize) -> u32 {
+    u32::try_from(old).unwrap_or(UNREACHED)
+}
+
 fn new_position(old: usize, diagonal: isize) -> Option<usize> {
     old.checked_add_signed(-diagonal)
 }
@@ -98,14 +109,14 @@ fn new_position(old: usize, diagonal: isize) -> Option<usize> {
 fn shortest_script(sides: &Numbered) -> Option<Vec<Block>> {
     let (old_len, new_len) = (sides.old.len(), sides.new.len());
     let (start, _) = sides.follow(0, 0)?;
-    let mut fronts = vec![Front { lowest: 0, old_positions: vec![Some(start)] }];
+    let mut fronts = vec![Front { lowest: 0, reached: vec![position(start)] }];
     // Diagonals whose path has reached the end of a side lead nowhere better.
     let (mut lowest, mut highest) = (isize::MIN, isize::MAX);
     for edits in 1..=MAX_EDITS.min(old_len + new_len) {
         let reach = edits.cast_signed();
         let first = if lowest > -reach { lowest + (lowest + reach).rem_euclid(2) } else { -reach };
         let before = fronts.last()?;
-        let mut front = Front { lowest: first, old_positions: Vec::with_capacity(edits + 1) };
+        let mut front = Front { lowest: first, reached: Vec::with_capacity(edits + 1) };
         let mut diagonal = first;
         while diagonal <= highest.min(reach) {
             let reached = match sides.step(before, diagonal) {
@@ -113,8 +124,7 @@ fn shortest_script(sides: &Numbered) -> Option<Vec<Block>> {
                 Some(Step::Removal { from }) => sides.follow(from + 1, diagonal),
                 Some(Step::Addition { from }) => sides.follow(from, diagonal),
             };
-            front.old_positions.push(reached.map(|(old, _)| old));
-            front.old_positions.push(None);
+            front.reached.push(reached.map_or(UNREACHED, |(old, _)| position(old)));
             if let Some((old, new)) = reached {
                 if old >= old_len && new >= new_len {
                     return Some(blocks(sides, &fronts, diagonal));

@@ -73,12 +73,13 @@ impl Stack {
         &self,
         target: &FsTarget,
         version: FsVersion,
+        durable: bool,
         exec: &Arc<Execution>,
     ) -> Result<(), ToolError> {
         self.observed(target, FsObservation::Present(version), exec).map_err(|failure| {
             let path = target.display_path();
             tracing::error!(path, %failure, "the change is committed, but a listener of fs/observed failed");
-            ToolError::from(failure).with_meta(committed(path))
+            ToolError::from(failure).with_meta(committed(path, durable))
         })
     }
 
@@ -95,8 +96,12 @@ impl Stack {
 }
 
 /// What an error result says of a change that is made all the same.
-pub(crate) fn committed(path: &str) -> Json {
-    json!({ "committed": true, "path": path })
+pub(crate) fn committed(path: &str, durable: bool) -> Json {
+    let mut said = json!({ "committed": true, "path": path });
+    if !durable {
+        said["durable"] = false.into();
+    }
+    said
 }
 
 /// Refuses a path of nothing but white space, which no backend need see.

@@ -41,8 +41,8 @@ pub(crate) struct WriteValue {
     before: Option<Arc<str>>,
     after: Arc<str>,
     /// For the card only.
-    #[serde(skip, default = "yes")]
-    durable: bool,
+    #[serde(skip)]
+    not_durable: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,12 +79,18 @@ impl Tool for Write {
             .await
             .map_err(|refused| with_remedy(refused.into()))?;
         let WriteOutcome { operation, version, before, after, durable } = written;
-        self.stack.committed(&target, version, &exec)?;
+        self.stack.committed(&target, version, durable, &exec)?;
         let operation = match operation {
             WriteOperation::Create => Operation::Create,
             WriteOperation::Update => Operation::Update,
         };
-        Ok(WriteValue { path: target.display_path().to_owned(), operation, before, after, durable })
+        Ok(WriteValue {
+            path: target.display_path().to_owned(),
+            operation,
+            before,
+            after,
+            not_durable: !durable,
+        })
     }
 
     fn render(&self, _args: &WriteArgs, value: &WriteValue) -> Vec<Content> {
@@ -99,11 +105,11 @@ impl Tool for Write {
         let before = value.before.as_deref();
         let diffs =
             before.map_or_else(Vec::new, |before| hunks::of_rewrite(&args.file_path, before, &value.after));
-        Some(DiffMeta::new(diffs, value.durable).to_json())
+        Some(DiffMeta::new(diffs, !value.not_durable).to_json())
     }
 
     fn committed(&self, _args: &WriteArgs, value: &WriteValue) -> Option<Json> {
-        Some(committed(&value.path))
+        Some(committed(&value.path, !value.not_durable))
     }
 
     fn present_call(&self, args: &WriteArgs) -> Option<Json> {
@@ -117,11 +123,7 @@ impl Tool for Write {
         let title = format!("Write {}", args.file_path);
         Some(
             diff_card::result(&title, result)
-                .unwrap_or_else(|| diff_card::whole_file(&title, &args.file_path, &args.content)),
+                .unwrap_or_else(|| diff_card::whole_file(&title, &args.file_path, &args.content, result)),
         )
     }
-}
-
-fn yes() -> bool {
-    true
 }

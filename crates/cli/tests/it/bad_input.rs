@@ -194,3 +194,28 @@ fn mkfifo(folder: &Folder, name: &str) {
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, folder.path(name), rustix::fs::FileType::Fifo, mode, 0).unwrap();
 }
+
+#[test]
+fn a_file_that_would_grow_beyond_the_limit_of_the_process_is_an_error() {
+    let folder = Folder::new();
+    folder.write("a.txt", "one\ntwo\n");
+    let program = folder.dsh_fs(["run"]);
+    let mut limited = Command::new("sh");
+    // One block, of 512 or 1024 bytes: shells differ.
+    limited
+        .args(["-c", "ulimit -f 1; exec \"$@\"", "sh"])
+        .arg(program.get_program())
+        .args(program.get_args());
+    limited.env_remove("DSH_LOG").current_dir(folder.base());
+    let mut talk = Talk::start(&mut limited);
+    alive(&mut talk);
+    let content = "x".repeat(5000);
+    for path in ["a.txt", "new.txt"] {
+        let line = json!({"tool": "write", "args": {"file_path": path, "content": content}});
+        let result = talk.ask(&line);
+        assert_eq!(result["error"]["code"], "FS_IO_ERROR", "{result}");
+        let message = result["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with(": file too large for this file system"), "{message}");
+    }
+    untouched(&folder, talk, &["a.txt"]);
+}

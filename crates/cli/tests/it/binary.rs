@@ -133,6 +133,11 @@ impl Talk {
         talk
     }
 
+    /// The process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a line.
     pub(crate) fn say(&mut self, line: &[u8]) {
         let stdin = self.stdin.as_mut().unwrap();

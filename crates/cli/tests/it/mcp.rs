@@ -128,3 +128,15 @@ fn with_its_output_closed_it_ends_without_a_word() {
     drop(stdin);
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
 }
+
+#[test]
+fn an_idle_server_takes_little_memory() {
+    let folder = Folder::new();
+    let mut talk = Talk::mcp(&folder);
+    assert_eq!(talk.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().len(), 3);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", talk.id())).unwrap();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let kib: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kib <= 20 * 1024, "{kib} KiB");
+    assert_eq!(talk.end(), Some(0));
+}

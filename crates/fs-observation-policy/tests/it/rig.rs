@@ -1,6 +1,5 @@
 //! A context with the policy, and the events by which it is asked and told.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use dsh_fs::{
@@ -11,7 +10,7 @@ use dsh_fs_observation_policy::ObservationPolicyPlugin;
 use dsh_plugin::{Context, Failure, Mounted, NoConfig};
 
 /// A session: an object, whatever is in it.
-pub(crate) type Session = Arc<dyn Any + Send + Sync>;
+pub(crate) type Session = Arc<&'static str>;
 
 pub(crate) fn session(id: &'static str) -> Session {
     Arc::new(id)
@@ -22,7 +21,7 @@ struct Caller(Session);
 
 impl Actor for Caller {
     fn owner(&self) -> Option<Owner> {
-        Some(Arc::downgrade(&self.0))
+        Some(Owner::of(&self.0))
     }
 }
 

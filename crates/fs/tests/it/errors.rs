@@ -131,9 +131,7 @@ fn what_is_added_to_an_error_stays() {
     let version = FsVersion::new("v");
     let error = FsError::not_text(FsOp::Read, "x", NotText::Binary)
         .with_met(version.clone())
-        .with_source(std::io::Error::other("below"))
-        .with_message("other words");
-    assert_eq!(error.to_string(), "other words");
+        .with_source(std::io::Error::other("below"));
     assert_eq!(error.code(), FsErrorCode::NotText);
     assert_eq!(error.met(), Some(&version));
     assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("below"));

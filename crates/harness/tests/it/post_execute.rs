@@ -80,8 +80,8 @@ async fn content_and_value_cannot_both_be_replaced() {
         told(&under("a", accept(Some("short"), Some(json!("b")))).await),
         (
             "Error: tools/post-execute accept decision cannot replace both value and content".to_owned(),
-            None,
-            None
+            Some("ToolPolicyError"),
+            Some("INVALID_VERDICT")
         )
     );
 }
@@ -90,7 +90,11 @@ async fn content_and_value_cannot_both_be_replaced() {
 async fn a_failure_has_no_value_to_replace() {
     assert_eq!(
         told(&under("fail", accept(None, Some(json!("b")))).await),
-        ("Error: tools/post-execute cannot replace the value of a failed result".to_owned(), None, None)
+        (
+            "Error: tools/post-execute cannot replace the value of a failed result".to_owned(),
+            Some("ToolPolicyError"),
+            Some("INVALID_VERDICT")
+        )
     );
 }
 
@@ -101,7 +105,7 @@ async fn blocking_shows_the_feedback_alone() {
         under("a", Verdict::Block { feedback: feedback.clone(), contexts: vec!["tone".to_owned()] }).await;
     assert_eq!(result.content, feedback);
     assert_eq!(result.error().unwrap().message, "say it again,\npolitely");
-    assert_eq!(told(&result), ("say it again,\npolitely".to_owned(), None, None));
+    assert_eq!(told(&result), ("say it again,\npolitely".to_owned(), Some("ToolDenied"), Some("DENIED")));
     assert_eq!((result.value(), result.meta), (None, None));
     assert_eq!(result.contexts, ["tone"]);
 }

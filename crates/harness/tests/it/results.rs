@@ -107,7 +107,10 @@ async fn a_panicking_body_is_an_error_result() {
     };
     assert_eq!(told(&result("late").await), internal("tool \"late\" panicked: boom"));
     assert_eq!(told(&result("early").await), internal("tool \"early\" panicked: no text at 1"));
-    assert_eq!(told(&result("strange").await), internal("tool \"strange\" panicked: (no text)"));
+    assert_eq!(
+        told(&result("strange").await),
+        internal("tool \"strange\" panicked: a value that is not text")
+    );
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use dsh_fs::{FsObservation, Observed};
-use dsh_harness::{PostExecute, ToolCall, Verdict};
+use dsh_harness::{ErrorInfo, Execute, PostExecute, ToolCall, ToolResult, Verdict};
 use dsh_plugin::PlainError;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -99,4 +99,32 @@ async fn a_commit_that_is_cancelled_too_late_or_blocked_afterwards_is_still_said
     let blocked = rig.call("edit", edit).await;
     assert_eq!(blocked.error().unwrap().message, "not like this");
     assert_eq!((blocked.meta, rig.text("a.txt").unwrap().as_str()), (committed, "1\n"));
+}
+
+#[tokio::test]
+async fn a_wrapper_that_fails_after_the_commit_does_not_unsay_it() {
+    let committed = Some(json!({ "committed": true, "path": "/w/a.txt" }));
+    let edit = json!({ "file_path": "a.txt", "old_string": "one", "new_string": "1" });
+    for how in ["err", "panic", "failure"] {
+        let rig = Rig::bare([("a.txt", "one\n")]).await;
+        rig.ctx
+            .intercept::<Execute, _, _>(move |exec, next| async move {
+                next.run(exec).await?;
+                match how {
+                    "err" => Err(PlainError::new("too late").into()),
+                    "panic" => panic!("too late"),
+                    _ => Ok(ToolResult::failure(ErrorInfo::named(
+                        "too late",
+                        "ToolTimeoutError",
+                        "TOOL_TIMEOUT",
+                    ))),
+                }
+            })
+            .unwrap();
+        let result = rig.call("edit", edit.clone()).await;
+        assert!(result.is_error() && result.text().contains("too late"), "{how}: {}", result.text());
+        assert_eq!((result.meta, rig.text("a.txt").unwrap().as_str()), (committed.clone(), "1\n"), "{how}");
+        // A call that changed nothing says nothing of the kind.
+        assert_eq!(rig.call("edit", edit.clone()).await.meta, None, "{how}");
+    }
 }
