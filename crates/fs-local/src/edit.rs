@@ -8,7 +8,7 @@ use dsh_fs::{EditOutcome, FsError, FsTarget, FsVersion, text};
 use crate::folders::Place;
 use crate::guard::{self, Verdict};
 use crate::open::{Opened, writable};
-use crate::publish::{Basis, Plan, publish};
+use crate::publish::{Basis, Manner, Plan, publish};
 use crate::scan::Scan;
 use crate::work::Work;
 
@@ -17,12 +17,12 @@ use crate::work::Work;
 pub(crate) struct Edit {
     pub(crate) request: LiteralEdit,
     pub(crate) guard: Option<FsVersion>,
-    pub(crate) block: usize,
+    pub(crate) manner: Manner,
 }
 
 impl Edit {
     pub(crate) fn run(&self, target: &FsTarget, work: &Work) -> Result<EditOutcome, FsError> {
-        let done = publish(target, self.block, work, |place, found| self.decide(place, found, work))?;
+        let done = publish(target, &self.manner, work, |place, found| self.decide(place, found, work))?;
         let Edited { before, after, changes, .. } = done.result;
         let (version, durable) = (done.version, done.durable);
         Ok(EditOutcome { version, before: before.into(), after: after.into(), changes, durable })
@@ -49,7 +49,7 @@ impl Edit {
         }
 
         let (mut scan, mut bytes) = (Scan::new(), Vec::new());
-        scan.rest(found, u64::MAX, self.block, &mut bytes, work)?;
+        scan.rest(found, u64::MAX, self.manner.block, &mut bytes, work)?;
         let digest = scan.digest();
         if matches!(verdict, Verdict::IfBytes(expected) if expected != digest) {
             return Err(changed());

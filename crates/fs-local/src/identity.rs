@@ -39,6 +39,26 @@ impl Identity {
     }
 }
 
+impl Identity {
+    /// An exchange changes the ctime and nothing else.
+    pub(crate) fn same_but_for_ctime(&self, other: &Self) -> bool {
+        Self { ctime: other.ctime, ..*self } == *other
+    }
+}
+
+/// Which file it is, whatever is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    dev: u64,
+    ino: u64,
+}
+
+impl FileId {
+    pub(crate) fn of(stat: &Stat) -> Self {
+        Self { dev: stat.st_dev, ino: stat.st_ino }
+    }
+}
+
 /// An identity and the clock of the moment it was looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sighting {

@@ -1,9 +1,19 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("dsh-fs-local is for Linux: it needs openat2, renameat2 and O_TMPFILE");
+
 mod address;
+mod capabilities;
 mod config;
+mod conflict;
+mod create;
+mod dress;
 mod edit;
+mod exchange;
+mod flock;
 mod folders;
+mod give_back;
 mod guard;
 mod identity;
 mod list;
@@ -17,11 +27,16 @@ mod resolve;
 mod scan;
 mod stage;
 mod stat;
+mod steps;
 mod stream;
 mod work;
 mod write;
+mod writers;
 
-pub use config::{ConfigError, LocalFsConfig, MAX_DIFF_BASIS_BYTES};
+pub use capabilities::{Capabilities, Fallbacks, probe};
+pub use config::{ConfigError, Durability, LocalFsConfig, MAX_DIFF_BASIS_BYTES};
+pub use conflict::is_conflict_name;
 pub use local::LocalFileSystem;
 pub use plugin::LocalFsPlugin;
 pub use stage::is_stage_name;
+pub use steps::Step;

@@ -12,6 +12,7 @@ use dsh_fs::{FsDirEntry, FsError, FsKind, FsTarget, TargetKey};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
+use crate::conflict::is_conflict_name;
 use crate::identity::{Sighting, size};
 use crate::resolve::follow;
 use crate::stage::is_stage_name;
@@ -45,13 +46,14 @@ fn open(target: &FsTarget, work: &Work) -> Result<OwnedFd, FsError> {
     openat(CWD, path, flags, Mode::empty()).map_err(absent)
 }
 
-/// In byte order; without stage files, which are nobody's.
+/// In byte order; without what publications leave behind when they are killed or collide, which is for people to see
+/// to.
 fn names(folder: &OwnedFd, work: &Work) -> Result<Vec<Vec<u8>>, FsError> {
     let mut names = Vec::new();
     for child in Dir::read_from(folder).map_err(|errno| work.os(errno))? {
         let child = child.map_err(|errno| work.os(errno))?;
         let name = child.file_name().to_bytes();
-        if name != b"." && name != b".." && !is_stage_name(name) {
+        if name != b"." && name != b".." && !is_stage_name(name) && !is_conflict_name(name) {
             names.push(name.to_vec());
         }
         work.check()?;

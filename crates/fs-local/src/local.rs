@@ -10,13 +10,16 @@ use dsh_fs::{
     BytesRead, EditOutcome, FileSystem, FsCall, FsDirEntry, FsError, FsInfo, FsOp, FsPathInfo, FsTarget,
     FsVersion, ResumePoint, SandboxMode, TextRead, TextStream, WriteGuard, WriteOutcome,
 };
+use rustix::fs::{AtFlags, CWD, FileType, statat};
 
 use crate::edit::Edit;
+use crate::publish::Manner;
 use crate::scan::{self, BLOCK, Limits};
+use crate::steps::{Step, Steps};
 use crate::stream::Chunks;
 use crate::work::blocking;
 use crate::write::Write;
-use crate::{ConfigError, LocalFsConfig, address, list, lock, open, resolve, stat};
+use crate::{ConfigError, Fallbacks, LocalFsConfig, address, list, lock, open, resolve, stat};
 
 /// The files of this machine. See the [crate documentation](crate) for what it promises beyond the contract.
 ///
@@ -27,10 +30,12 @@ pub struct LocalFileSystem {
     cwd: PathBuf,
     limits: Limits,
     basis_max: u64,
+    manner: Manner,
 }
 
 impl LocalFileSystem {
-    /// Fails when a setting is out of range, or when the working directory of the process is needed and gone.
+    /// Fails when a setting is out of range, when `cwd` is not a folder, or when the working directory of the process is
+    /// needed and gone.
     pub fn new(config: LocalFsConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let cwd = match config.cwd {
@@ -38,8 +43,36 @@ impl LocalFileSystem {
             Some(cwd) => working_directory()?.join(cwd),
             None => working_directory()?,
         };
+        let folder = statat(CWD, &cwd, AtFlags::empty())
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+        if !folder {
+            return Err(ConfigError::NoFolder(cwd));
+        }
         let basis_max = config.diff_basis_max_bytes;
-        Ok(Self { cwd, limits: Limits { block: BLOCK, digest_refused: basis_max }, basis_max })
+        let manner = Manner {
+            block: BLOCK,
+            durability: config.durability,
+            without: Fallbacks::default(),
+            steps: Steps::default(),
+        };
+        Ok(Self { cwd, limits: Limits { block: BLOCK, digest_refused: basis_max }, basis_max, manner })
+    }
+
+    /// The same without what the file system may be able to do, so that tests and proofs can go the ways of others.
+    #[doc(hidden)]
+    pub fn with_fallbacks(config: LocalFsConfig, without: Fallbacks) -> Result<Self, ConfigError> {
+        let mut fs = Self::new(config)?;
+        fs.manner.without = without;
+        Ok(fs)
+    }
+
+    /// Calls `observer` in each publication when a step is over, on the thread that publishes, so that tests and
+    /// proofs can act between two steps.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn observed(mut self, observer: impl Fn(Step) + Send + Sync + 'static) -> Self {
+        self.manner.steps = Steps::told_to(observer);
+        self
     }
 
     /// Reads `bytes` at a time instead of 1 MiB, so that tests can put a block's border anywhere.
@@ -47,6 +80,7 @@ impl LocalFileSystem {
     #[must_use]
     pub fn with_block_size(mut self, bytes: usize) -> Self {
         self.limits.block = bytes.max(1);
+        self.manner.block = bytes.max(1);
         self
     }
 
@@ -141,12 +175,12 @@ impl FileSystem for LocalFileSystem {
         guard: Option<&WriteGuard>,
         call: &FsCall,
     ) -> Result<WriteOutcome, FsError> {
-        let turn = lock::acquire(target.key(), FsOp::Write, call).await?;
+        let turn = lock::for_mutation(target, FsOp::Write, call).await?;
         let write = Write {
             content: content.into(),
             guard: guard.cloned(),
             basis_max: self.basis_max,
-            block: self.limits.block,
+            manner: self.manner.clone(),
         };
         let file = target.clone();
         blocking(FsOp::Write, target.display_path(), call, move |work| {
@@ -164,8 +198,8 @@ impl FileSystem for LocalFileSystem {
         guard: Option<&FsVersion>,
         call: &FsCall,
     ) -> Result<EditOutcome, FsError> {
-        let turn = lock::acquire(target.key(), FsOp::Edit, call).await?;
-        let edit = Edit { request: edit.clone(), guard: guard.cloned(), block: self.limits.block };
+        let turn = lock::for_mutation(target, FsOp::Edit, call).await?;
+        let edit = Edit { request: edit.clone(), guard: guard.cloned(), manner: self.manner.clone() };
         let file = target.clone();
         blocking(FsOp::Edit, target.display_path(), call, move |work| {
             let _turn = turn;

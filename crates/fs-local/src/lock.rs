@@ -1,12 +1,15 @@
 //! One mutation of a file at a time in this process, in the order in which they were asked for.
 //!
 //! The table is the process's, not the backend's: two backends on one disk share it. A wait can be cancelled.
+//!
+//! The folder has a line too, joined when the file's is done: the lock against other processes is on the folder, and
+//! within a process waiting in line is fairer and cheaper than asking for that again and again.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dsh_fs::{FsCall, FsError, FsOp, TargetKey};
+use dsh_fs::{FsCall, FsError, FsOp, FsTarget, TargetKey};
 use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 
 static TABLE: Mutex<BTreeMap<TargetKey, Line>> = Mutex::new(BTreeMap::new());
@@ -23,8 +26,24 @@ pub(crate) struct Turn {
     held: Option<OwnedMutexGuard<()>>,
 }
 
-/// Waits for the target. Fails only when the call is cancelled.
-pub(crate) async fn acquire(key: &TargetKey, op: FsOp, call: &FsCall) -> Result<Turn, FsError> {
+/// Waits for the target and then for its folder. Fails only when the call is cancelled.
+///
+/// Nobody who holds a folder waits for a target, so no two can wait for each other.
+pub(crate) async fn for_mutation(target: &FsTarget, op: FsOp, call: &FsCall) -> Result<[Turn; 2], FsError> {
+    let file = acquire(target.key(), op, call).await?;
+    let folder = acquire(&folder_key(target.key()), op, call).await?;
+    Ok([folder, file])
+}
+
+/// Ends in a slash, which no target does but the root, and its folder is none of these.
+fn folder_key(target: &TargetKey) -> TargetKey {
+    let path = target.as_bytes();
+    let end = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+    TargetKey::new([&path[..end], b"//"].concat())
+}
+
+/// Waits for what `key` stands for.
+async fn acquire(key: &TargetKey, op: FsOp, call: &FsCall) -> Result<Turn, FsError> {
     call.check(op)?;
     let queue = join(key);
     // From here on a dropped future leaves the line again.

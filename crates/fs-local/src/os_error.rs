@@ -35,7 +35,7 @@ fn sentence(errno: Errno) -> Cow<'static, str> {
         Errno::TIMEDOUT => "the file system did not answer in time",
         Errno::XDEV => "the path crosses into another file system",
         Errno::MLINK => "too many links",
-        Errno::AGAIN => "the file is locked by another process",
+        Errno::AGAIN => "the file has nothing to read now, or is locked by another process",
         Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL => "the file system does not support this",
         other => return from_system(other),
     })

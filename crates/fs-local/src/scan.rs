@@ -187,6 +187,17 @@ pub(crate) fn digest_all(opened: &Opened, block: usize, work: &Work) -> Result<D
     Ok(scan.digest())
 }
 
+/// Does a file that was just opened hold the bytes of this digest? One of another size is not read.
+pub(crate) fn has_digest(
+    opened: &Opened,
+    digest: Digest,
+    block: usize,
+    work: &Work,
+) -> Result<bool, FsError> {
+    let same_size = opened.size() == digest.len();
+    Ok(same_size && Scan::new().digest_rest(opened, digest.len(), block, work)? == Some(digest))
+}
+
 fn version(scan: &Scan, seen: Sighting) -> FsVersion {
     Token { digest: Some(scan.digest()), seen }.version()
 }

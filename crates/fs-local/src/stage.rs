@@ -6,9 +6,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use dsh_fs::FsError;
 use dsh_fs::digest::Digest;
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, fsync, openat, unlinkat};
-use rustix::io::{Errno, write};
+use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fchmod, fstat, fsync, openat, seek, unlinkat};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, retry_on_intr, write};
 
+use crate::Durability;
+use crate::dress::Dress;
+use crate::identity::Sighting;
+use crate::open::Opened;
+use crate::publish::Manner;
 use crate::scan::BLOCK;
 use crate::work::Work;
 
@@ -41,20 +46,30 @@ impl<'a> Staged<'a> {
     ///
     /// Without a name nobody can open it, so it has its final mode from the start. On file systems that cannot do
     /// that it has a hidden name and is private until complete.
-    pub(crate) fn new_file(folder: BorrowedFd<'a>, content: &[u8], work: &Work) -> Result<Self, FsError> {
+    pub(crate) fn new_file(
+        folder: BorrowedFd<'a>,
+        content: &[u8],
+        manner: &Manner,
+        work: &Work,
+    ) -> Result<Self, FsError> {
         work.check()?;
         let mode = Mode::from_raw_mode(0o666);
         let digest = Digest::of(content);
-        match openat(folder, c".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
+        let nameless = if manner.without.tmpfile {
+            Err(Errno::OPNOTSUPP)
+        } else {
+            openat(folder, c".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode)
+        };
+        match nameless {
             Ok(file) => {
                 let staged = Self { folder, file, name: None, digest };
                 staged.fill(content, work)?;
-                staged.sync(work)?;
+                staged.sync(manner, work)?;
                 Ok(staged)
             }
             // The second is what kernels and file systems that do not know the flag make of it.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
-                Self::new_file_by_name(folder, content, work)
+                Self::new_file_by_name(folder, content, manner, work)
             }
             Err(errno) => Err(work.os(errno)),
         }
@@ -64,6 +79,7 @@ impl<'a> Staged<'a> {
     pub(crate) fn new_file_by_name(
         folder: BorrowedFd<'a>,
         content: &[u8],
+        manner: &Manner,
         work: &Work,
     ) -> Result<Self, FsError> {
         let mut staged = Self::create(folder, Mode::from_raw_mode(0o666), work)?;
@@ -73,54 +89,30 @@ impl<'a> Staged<'a> {
         staged.digest = Digest::of(content);
         staged.fill(content, work)?;
         staged.set_mode(mode, work)?;
-        staged.sync(work)?;
+        staged.sync(manner, work)?;
         Ok(staged)
     }
 
-    /// The file that is to replace one that looks like `old`.
+    /// The file that is to replace one that wears `dress`.
     pub(crate) fn replacement(
         folder: BorrowedFd<'a>,
         content: &[u8],
-        old: &Stat,
+        dress: &Dress,
+        manner: &Manner,
         work: &Work,
     ) -> Result<Self, FsError> {
         work.check()?;
         let mut staged = Self::create(folder, Mode::from_raw_mode(0o600), work)?;
         staged.digest = Digest::of(content);
+        // From now on it is held for reading only, so that whoever is found to have it open for writing is a stranger.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let name = staged.name.as_deref().unwrap_or_default();
+        let reading = openat(folder, name, flags, Mode::empty()).map_err(|errno| work.os(errno))?;
         staged.fill(content, work)?;
-        staged.dress_like(old, work)?;
-        staged.sync(work)?;
+        staged.file = reading;
+        dress.put_on(staged.as_fd(), work)?;
+        staged.sync(manner, work)?;
         Ok(staged)
-    }
-
-    /// Gives it owner, group and mode of `old`, as far as the caller may.
-    pub(crate) fn dress_like(&self, old: &Stat, work: &Work) -> Result<(), FsError> {
-        let mine = fstat(&self.file).map_err(|errno| work.os(errno))?;
-        let kept = (mine.st_uid, mine.st_gid) == (old.st_uid, old.st_gid) || self.give_to(old, work)?;
-        let mut mode = old.st_mode & 0o7777;
-        if !kept {
-            // A program must not run as someone who did not write it.
-            mode &= !0o6000;
-        }
-        // Last: a change of owner takes set-id bits away, and until now nobody else could open it.
-        self.set_mode(Mode::from_raw_mode(mode), work)
-    }
-
-    /// Were owner and group both kept?
-    fn give_to(&self, old: &Stat, work: &Work) -> Result<bool, FsError> {
-        let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-        let refused = |result: rustix::io::Result<()>| match result {
-            Ok(()) => Ok(false),
-            // Not permitted, or an owner that this user namespace or file system does not know.
-            Err(Errno::PERM | Errno::INVAL | Errno::ACCESS | Errno::OPNOTSUPP) => Ok(true),
-            Err(errno) => Err(work.os(errno)),
-        };
-        if !refused(fchown(&self.file, Some(owner), Some(group)))? {
-            return Ok(true);
-        }
-        // Only root gives files away, but a member of the group may keep the group.
-        refused(fchown(&self.file, None, Some(group)))?;
-        Ok(false)
     }
 
     fn set_mode(&self, mode: Mode, work: &Work) -> Result<(), FsError> {
@@ -128,15 +120,8 @@ impl<'a> Staged<'a> {
     }
 
     fn create(folder: BorrowedFd<'a>, mode: Mode, work: &Work) -> Result<Self, FsError> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        loop {
-            let name = random_name();
-            match openat(folder, name.as_str(), flags, mode) {
-                Ok(file) => return Ok(Self { folder, file, name: Some(name), digest: Digest::of(b"") }),
-                Err(Errno::EXIST) => work.check()?,
-                Err(errno) => return Err(work.os(errno)),
-            }
-        }
+        let (name, file) = create_hidden(folder, mode).map_err(|errno| work.os(errno))?;
+        Ok(Self { folder, file, name: Some(name), digest: Digest::of(b"") })
     }
 
     fn fill(&self, content: &[u8], work: &Work) -> Result<(), FsError> {
@@ -154,8 +139,12 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    fn sync(&self, work: &Work) -> Result<(), FsError> {
+    /// Brings it to the disk, where that is wanted.
+    pub(crate) fn sync(&self, manner: &Manner, work: &Work) -> Result<(), FsError> {
         work.check()?;
+        if manner.durability == Durability::Rename {
+            return Ok(());
+        }
         fsync(&self.file).map_err(|errno| work.os(errno))
     }
 
@@ -172,12 +161,17 @@ impl<'a> Staged<'a> {
         self.name = None;
     }
 
-    /// Takes the hidden name away.
-    pub(crate) fn unlink(&mut self) {
-        let Some(name) = self.name.take() else { return };
-        if let Err(error) = unlinkat(self.folder, name.as_str(), AtFlags::empty()) {
-            tracing::warn!(name, %error, "a stage file could not be removed");
-        }
+    /// The same file to be read from its start.
+    pub(crate) fn reopened(&self) -> rustix::io::Result<Opened> {
+        seek(&self.file, SeekFrom::Start(0))?;
+        let file = fcntl_dupfd_cloexec(&self.file, 0)?;
+        let (seen, stat) = Sighting::of(&file)?;
+        Ok(Opened { file, seen, stat, readable: true })
+    }
+
+    /// The hidden name is its own again.
+    pub(crate) fn has_name(&mut self, hidden: String) {
+        self.name = Some(hidden);
     }
 }
 
@@ -189,7 +183,23 @@ impl AsFd for Staged<'_> {
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
-        self.unlink();
+        let Some(name) = self.name.take() else { return };
+        if let Err(error) = retry_on_intr(|| unlinkat(self.folder, name.as_str(), AtFlags::empty())) {
+            tracing::warn!(name, %error, "a stage file could not be removed");
+        }
+    }
+}
+
+/// Makes an empty file under a hidden name that nobody has.
+pub(crate) fn create_hidden(folder: BorrowedFd<'_>, mode: Mode) -> rustix::io::Result<(String, OwnedFd)> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    loop {
+        let name = random_name();
+        match openat(folder, name.as_str(), flags, mode) {
+            Ok(file) => return Ok((name, file)),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
     }
 }
 

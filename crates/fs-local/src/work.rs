@@ -29,6 +29,11 @@ impl Work {
         Self { op: self.op, display: display.into(), cancel: self.cancel.clone() }
     }
 
+    /// The same call, past the point where cancelling has an effect.
+    pub(crate) fn uncancelled(&self) -> Self {
+        Self { op: self.op, display: self.display.clone(), cancel: CancellationToken::new() }
+    }
+
     pub(crate) fn check(&self) -> Result<(), FsError> {
         if self.cancel.is_cancelled() { Err(FsError::aborted(self.op)) } else { Ok(()) }
     }

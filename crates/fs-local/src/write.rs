@@ -10,7 +10,7 @@ use dsh_fs::{FsError, FsErrorCode, FsTarget, WriteGuard, WriteOperation, WriteOu
 use crate::folders::Place;
 use crate::guard::{self, Verdict};
 use crate::open::{Opened, writable};
-use crate::publish::{Basis, Plan, publish};
+use crate::publish::{Basis, Manner, Plan, publish};
 use crate::scan::Scan;
 use crate::work::Work;
 
@@ -21,12 +21,12 @@ pub(crate) struct Write {
     pub(crate) guard: Option<WriteGuard>,
     /// From this many bytes on, on either side, the old text is not kept.
     pub(crate) basis_max: u64,
-    pub(crate) block: usize,
+    pub(crate) manner: Manner,
 }
 
 impl Write {
     pub(crate) fn run(&self, target: &FsTarget, work: &Work) -> Result<WriteOutcome, FsError> {
-        let done = publish(target, self.block, work, |place, found| match found {
+        let done = publish(target, &self.manner, work, |place, found| match found {
             None => self.create(work),
             Some(found) => self.replace(place, found, work),
         })?;
@@ -58,7 +58,8 @@ impl Write {
                 let verdict = guard::judge(version, found);
                 let (old, digest) = match verdict {
                     Verdict::Broken => return Err(FsError::changed(work.op, &work.display)),
-                    Verdict::Holds => self.old_bytes(found, false, work)?,
+                    // The digest is what the file is compared by once more after it was replaced.
+                    Verdict::Holds => self.old_bytes(found, found.readable, work)?,
                     Verdict::IfBytes(_) => self.old_bytes(found, true, work)?,
                 };
                 if matches!(verdict, Verdict::IfBytes(expected) if digest != Some(expected)) {
@@ -96,12 +97,13 @@ impl Write {
         let mut scan = Scan::new();
         if (self.content.len() as u64) < self.basis_max && found.size() < self.basis_max {
             let mut bytes = Vec::new();
-            scan.rest(found, self.basis_max, self.block, &mut bytes, work)?;
+            scan.rest(found, self.basis_max, self.manner.block, &mut bytes, work)?;
             if (bytes.len() as u64) < self.basis_max {
                 return Ok((Some(bytes), Some(scan.digest())));
             }
         }
-        let digest = if digest_needed { scan.digest_rest(found, u64::MAX, self.block, work)? } else { None };
+        let digest =
+            if digest_needed { scan.digest_rest(found, u64::MAX, self.manner.block, work)? } else { None };
         Ok((None, digest))
     }
 }

@@ -114,7 +114,8 @@ pub struct WriteOutcome {
     pub before: Option<Arc<str>>,
     /// The text as given, every `\r\n` as `\n`.
     pub after: Arc<str>,
-    /// Will the change survive a power cut? `false` where the change is in place but a later sync failed.
+    /// Will the change survive a power cut? `false` where the change is in place but was not, or could
+    /// not be, synced.
     pub durable: bool,
 }
 
@@ -129,6 +130,7 @@ pub struct EditOutcome {
     pub after: Arc<str>,
     /// What was replaced, in order: byte ranges of `before` and `after`.
     pub changes: Vec<Change>,
-    /// Will the change survive a power cut? `false` where the change is in place but a later sync failed.
+    /// Will the change survive a power cut? `false` where the change is in place but was not, or could
+    /// not be, synced.
     pub durable: bool,
 }

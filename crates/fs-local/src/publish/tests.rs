@@ -6,9 +6,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use dsh_fs::{FsCall, FsOp, TargetKey};
+use rustix::fs::fstat;
 use tempfile::{TempDir, tempdir};
 
 use super::*;
+use crate::create::rename_to_new;
 use crate::stage::is_stage_name;
 
 fn work() -> Work {
@@ -21,6 +23,10 @@ fn folder(root: &TempDir) -> Folder {
     Place::find(&target, &work()).unwrap().make(&work()).unwrap().unwrap()
 }
 
+fn manner(without: Fallbacks) -> Manner {
+    Manner { block: 1 << 20, durability: Durability::Full, without, steps: Steps::default() }
+}
+
 fn names(root: &TempDir) -> Vec<String> {
     fs::read_dir(root.path())
         .unwrap()
@@ -31,21 +37,21 @@ fn names(root: &TempDir) -> Vec<String> {
 #[test]
 fn a_new_file_by_name_is_like_one_without() {
     let root = tempdir().unwrap();
-    let folder = folder(&root);
-    let other = Staged::new_file(folder.as_fd(), b"x", &work()).unwrap();
+    let (folder, plain) = (folder(&root), manner(Fallbacks::default()));
+    let other = Staged::new_file(folder.as_fd(), b"x", &plain, &work()).unwrap();
     assert!(other.name().is_none() && names(&root).is_empty(), "this file system can do without");
 
-    let staged = Staged::new_file_by_name(folder.as_fd(), b"content", &work()).unwrap();
+    let staged = Staged::new_file_by_name(folder.as_fd(), b"content", &plain, &work()).unwrap();
     assert!(staged.name().is_some_and(|name| is_stage_name(name.as_bytes()) && name.len() <= 20));
     assert_eq!(fstat(&staged).unwrap().st_mode, fstat(&other).unwrap().st_mode);
-    let published = rename_to_new(staged, b"a", &work()).unwrap().unwrap();
+    let published = rename_to_new(staged, b"a", &plain, &work()).unwrap().unwrap();
     assert_eq!(published.digest, Digest::of(b"content"));
     drop(published);
     assert_eq!(fs::read(root.path().join("a")).unwrap(), b"content");
     assert_eq!(fs::metadata(root.path().join("a")).unwrap().nlink(), 1);
 
-    let late = Staged::new_file_by_name(folder.as_fd(), b"late", &work()).unwrap();
-    assert!(rename_to_new(late, b"a", &work()).unwrap().is_none());
+    let late = Staged::new_file_by_name(folder.as_fd(), b"late", &plain, &work()).unwrap();
+    assert!(rename_to_new(late, b"a", &plain, &work()).unwrap().is_none());
     assert_eq!(names(&root), ["a"]);
     assert_eq!(fs::read(root.path().join("a")).unwrap(), b"content");
 }
@@ -53,8 +59,8 @@ fn a_new_file_by_name_is_like_one_without() {
 #[test]
 fn a_stage_that_is_dropped_is_gone() {
     let root = tempdir().unwrap();
-    let folder = folder(&root);
-    let staged = Staged::new_file_by_name(folder.as_fd(), b"content", &work()).unwrap();
+    let (folder, plain) = (folder(&root), manner(Fallbacks::default()));
+    let staged = Staged::new_file_by_name(folder.as_fd(), b"content", &plain, &work()).unwrap();
     assert_eq!(names(&root), [staged.name().unwrap()]);
     drop(staged);
     assert!(names(&root).is_empty());

@@ -1,8 +1,11 @@
 //! The host disk keeps the whole contract, with every capability that the suite knows.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Permissions};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +20,29 @@ dsh_fs_check::conformance!(LocalGround);
 /// A temporary folder, and the disk under it.
 struct LocalGround {
     folder: TempDir,
+    /// On the same disk, for files that are still being made.
+    aside: TempDir,
     fs: Arc<LocalFileSystem>,
+}
+
+fn backend(folder: &TempDir) -> Arc<LocalFileSystem> {
+    let config = LocalFsConfig { cwd: Some(folder.path().to_owned()), ..LocalFsConfig::default() };
+    Arc::new(LocalFileSystem::new(config).unwrap())
+}
+
+/// The names below a folder, hidden ones too.
+fn collect(folder: &Path, above: &str, names: &mut Vec<String>) {
+    for child in fs::read_dir(folder).unwrap() {
+        let child = child.unwrap();
+        let name = format!("{above}{}", child.file_name().display());
+        if child.file_type().unwrap().is_dir() {
+            let name = format!("{name}/");
+            collect(&child.path(), &name, names);
+            names.push(name);
+        } else {
+            names.push(name);
+        }
+    }
 }
 
 impl LocalGround {
@@ -36,9 +61,8 @@ impl Ground for LocalGround {
     }
 
     async fn lay() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let config = LocalFsConfig { cwd: Some(folder.path().to_owned()), ..LocalFsConfig::default() };
-        Self { fs: Arc::new(LocalFileSystem::new(config).unwrap()), folder }
+        let (folder, aside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        Self { fs: backend(&folder), folder, aside }
     }
 
     fn fs(&self) -> Arc<dyn FileSystem> {
@@ -59,6 +83,17 @@ impl Ground for LocalGround {
 
     async fn remove(&self, name: &str) {
         fs::remove_file(self.path(name)).unwrap();
+    }
+
+    async fn append(&self, name: &str, bytes: &[u8]) {
+        File::options().append(true).open(self.path(name)).unwrap().write_all(bytes).unwrap();
+    }
+
+    async fn replace(&self, name: &str, bytes: &[u8]) {
+        // Not in the folder itself, where a rule may be counting.
+        let new = self.aside.path().join("new");
+        fs::write(&new, bytes).unwrap();
+        fs::rename(new, self.path(name)).unwrap();
     }
 
     async fn folder(&self, name: &str) -> Result<(), Unsupported> {
@@ -95,6 +130,21 @@ impl Ground for LocalGround {
             FileTimes::new().set_modified(old.modified().unwrap()).set_accessed(old.accessed().unwrap());
         File::options().write(true).open(&path).unwrap().set_times(times).unwrap();
         Ok(())
+    }
+
+    async fn another(&self) -> Result<Arc<dyn FileSystem>, Unsupported> {
+        Ok(backend(&self.folder))
+    }
+
+    async fn put_raw(&self, folder: &str, name: &[u8], bytes: &[u8]) -> Result<(), Unsupported> {
+        fs::write(self.path(&format!("{folder}/x")).with_file_name(OsStr::from_bytes(name)), bytes).unwrap();
+        Ok(())
+    }
+
+    async fn names(&self, folder: &str) -> Result<Vec<String>, Unsupported> {
+        let mut names = Vec::new();
+        collect(&self.folder.path().join(folder), "", &mut names);
+        Ok(names)
     }
 
     async fn settle(&self) {

@@ -10,7 +10,7 @@ use dsh_fs::{
     EditOutcome, FileSystem, FsCall, FsError, FsErrorCode, FsTarget, FsVersion, TextChunk, TextRead,
     TextStream, WriteGuard, WriteOutcome,
 };
-use dsh_fs_local::{LocalFileSystem, LocalFsConfig};
+use dsh_fs_local::{Fallbacks, LocalFileSystem, LocalFsConfig, Step};
 
 pub(crate) struct Disk {
     pub(crate) fs: LocalFileSystem,
@@ -27,9 +27,30 @@ impl Disk {
     pub(crate) fn basis_below(diff_basis_max_bytes: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let fs =
-            LocalFileSystem::new(LocalFsConfig { cwd: Some(root.clone()), diff_basis_max_bytes }).unwrap();
-        Self { fs, folder, root }
+        let config =
+            LocalFsConfig { cwd: Some(root.clone()), diff_basis_max_bytes, ..LocalFsConfig::default() };
+        Self { fs: LocalFileSystem::with_fallbacks(config, fallbacks()).unwrap(), folder, root }
+    }
+
+    /// With `observer` told of each step of a publication in the test's folder.
+    pub(crate) fn observed(observer: impl Fn(&Path, Step) + Send + Sync + 'static) -> Self {
+        let mut disk = Self::new();
+        let root = disk.root.clone();
+        disk.fs = disk.fs.observed(move |step| observer(&root, step));
+        disk
+    }
+
+    /// The same, and without what a file system may not be able to do.
+    pub(crate) fn observed_without(
+        without: Fallbacks,
+        observer: impl Fn(&Path, Step) + Send + Sync + 'static,
+    ) -> Self {
+        let mut disk = Self::new();
+        let root = disk.root.clone();
+        let config = LocalFsConfig { cwd: Some(root.clone()), ..LocalFsConfig::default() };
+        let fs = LocalFileSystem::with_fallbacks(config, without).unwrap();
+        disk.fs = fs.observed(move |step| observer(&root, step));
+        disk
     }
 
     pub(crate) fn block_size(mut self, bytes: usize) -> Self {
@@ -191,6 +212,30 @@ pub(crate) fn is_root() -> bool {
 /// Was this process started by [`rerun`]?
 pub(crate) fn is_rerun() -> bool {
     std::env::var_os(RERUN).is_some()
+}
+
+const FALLBACKS: &str = "DSH_TEST_FALLBACKS";
+
+/// What the tests of this run go without: some of the letters of [`rerun_without`].
+pub(crate) fn fallbacks() -> Fallbacks {
+    let letters = std::env::var(FALLBACKS).unwrap_or_default();
+    let without = |letter| letters.contains(letter);
+    Fallbacks {
+        exchange: without('x'),
+        tmpfile: without('t'),
+        no_replace: without('n'),
+        hard_links: without('h'),
+    }
+}
+
+/// Runs the tests of these files once more without what the letters stand for: e`x`change, `t`mpfile,
+/// `n`o-replace, `h`ard links.
+pub(crate) fn rerun_without(letters: &str, files: &[&str]) {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = command.args(files).env(FALLBACKS, letters).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "without {letters}: {said}");
+    assert!(!said.contains(" 0 passed"), "{said}");
 }
 
 const RERUN: &str = "DSH_RERUN";

@@ -71,12 +71,19 @@ async fn what_is_no_folder_cannot_be_listed() {
 }
 
 #[tokio::test]
-async fn stage_files_are_nobodys_and_look_alikes_are_somebodys() {
+async fn what_publications_leave_behind_is_not_listed_and_look_alikes_are() {
     let disk = Disk::new();
     disk.put(".dsh-0123456789av", "stage").put(".dsh-short", "").put(".dsh-0123456789aw", "").put("x", "");
-    disk.put("x.dsh-conflict-1", "").put(".dsh-0123456789avv", "");
+    disk.put("x.dsh-conflict-12", "")
+        .put(".dsh-0123456789avv", "")
+        .put("x.dsh-conflict-", "")
+        .put("x.dsh-conflict-0", "");
     let names: Vec<_> = list(&disk, ".").await.unwrap().into_iter().map(|entry| entry.name).collect();
-    assert_eq!(names, [".dsh-0123456789avv", ".dsh-0123456789aw", ".dsh-short", "x", "x.dsh-conflict-1"]);
+    assert_eq!(
+        names,
+        [".dsh-0123456789avv", ".dsh-0123456789aw", ".dsh-short", "x", "x.dsh-conflict-", "x.dsh-conflict-0"]
+    );
+    assert!(dsh_fs_local::is_conflict_name(b"x.dsh-conflict-12") && !dsh_fs_local::is_conflict_name(b"x"));
     assert!(dsh_fs_local::is_stage_name(b".dsh-0123456789av") && !dsh_fs_local::is_stage_name(b".dsh-"));
 }
 

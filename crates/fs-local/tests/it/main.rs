@@ -2,11 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests prepare files and look at them from outside")]
 
+mod attributes;
 mod cancel;
 mod config;
 mod conformance;
 mod disk;
+mod durability;
 mod edit;
+mod exchange;
+mod fallbacks;
+mod flock;
 mod folders;
 mod guard;
 mod list;
@@ -17,6 +22,7 @@ mod plugin;
 mod publish;
 mod read;
 mod resolve;
+mod rival;
 mod special;
 mod stat;
 mod stranger;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use dsh_fs::FsErrorCode;
+use dsh_fs::{FsError, FsErrorCode};
 
 use crate::disk::Disk;
 
@@ -127,19 +127,35 @@ async fn a_guarded_edit_against_a_busy_stranger_says_stale_or_wins_but_never_inv
             }
         }
     });
+    let mut kept = Vec::new();
+    let mut failed = |error: FsError| {
+        // What was caught between two of the stranger's files is beside the target, and the error says where.
+        let said = error.to_string();
+        kept.extend(said.split_once("is kept as \"").map(|(_, path)| path.trim_end_matches('"').to_owned()));
+        error.code()
+    };
     for _ in 0..200 {
         let read = disk.read("f").await.unwrap();
         match disk.edit_if("f", "start", "edited", Some(&read.version)).await {
             Ok(outcome) => assert_eq!(*outcome.before, *read.text),
-            Err(error) if read.text.contains("start") => assert_eq!(error.code(), FsErrorCode::StaleVersion),
-            Err(_) => {}
+            Err(error) if read.text.contains("start") => assert_eq!(failed(error), FsErrorCode::StaleVersion),
+            Err(error) => _ = failed(error),
         }
         // Without a guard the edit is of what was there.
-        if let Ok(outcome) = disk.edit("f", "start", "edited").await {
-            assert!(outcome.before.ends_with(" start") && outcome.after.ends_with(" edited"));
+        match disk.edit("f", "start", "edited").await {
+            Ok(outcome) => {
+                assert!(outcome.before.ends_with(" start") && outcome.after.ends_with(" edited"));
+            }
+            Err(error) => _ = failed(error),
         }
     }
     stop.store(true, Ordering::Relaxed);
     stranger.join().unwrap();
-    assert!(disk.tree().iter().all(|name| name == "f" || name == "g"));
+    kept.sort();
+    let mut left: Vec<_> = disk.tree().into_iter().filter(|name| name != "f" && name != "g").collect();
+    left.sort_by_key(|name| disk.shown(name));
+    assert_eq!(left.iter().map(|name| disk.shown(name)).collect::<Vec<_>>(), kept);
+    for name in left {
+        assert!(disk.text(&name).ends_with(" start"), "{name} holds what the stranger wrote");
+    }
 }
