@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dsh_fs::literal_edit::LiteralEdit;
 use dsh_fs::{
-    EditOutcome, FileSystem, FsCall, FsError, FsTarget, FsVersion, ResumePoint, TextChunk, TextRead,
+    EditOutcome, FileSystem, FsCall, FsError, FsKind, FsTarget, FsVersion, ResumePoint, TextChunk, TextRead,
     TextStream, WriteGuard, WriteOutcome,
 };
 
@@ -21,13 +21,13 @@ pub struct Case {
     /// A call that nobody cancels.
     pub call: FsCall,
     /// The hands of another program.
-    pub ground: Box<dyn Ground>,
+    pub ground: Arc<dyn Ground>,
 }
 
 impl Case {
     /// Makes a case of fresh ground.
     pub fn on(ground: impl Ground) -> Self {
-        Self { fs: ground.fs(), call: FsCall::new(), ground: Box::new(ground) }
+        Self { fs: ground.fs(), call: FsCall::new(), ground: Arc::new(ground) }
     }
 
     /// The workspace, as `cwd` of a call.
@@ -87,6 +87,28 @@ impl Case {
         let listed = self.fs.list_dir(&self.target(folder).await, &self.call).await;
         let entries = listed.unwrap_or_else(|error| panic!("list {folder:?}: {error}"));
         entries.into_iter().map(|entry| entry.name).collect()
+    }
+
+    /// The names of all that is below a folder, sorted, folders with a `/` at the end: as the backend lists them and,
+    /// where another program can look too, as that one does.
+    pub async fn all_names(&self, folder: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut folders = vec![(String::new(), self.target(folder).await)];
+        while let Some((above, target)) = folders.pop() {
+            let listed = self.fs.list_dir(&target, &self.call).await;
+            for entry in listed.unwrap_or_else(|error| panic!("list {folder:?}: {error}")) {
+                let mut name = format!("{above}{}", entry.name);
+                if entry.kind == FsKind::Directory {
+                    name.push('/');
+                    folders.push((name.clone(), entry.target));
+                }
+                names.push(name);
+            }
+        }
+        names.extend(self.ground.names(folder).await.unwrap_or_default());
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Reads a file whole.

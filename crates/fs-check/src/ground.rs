@@ -23,6 +23,12 @@ pub enum Capability {
     ProcessPaths,
     /// Guards compare content: the same bytes, written again, are still the version that was read.
     ContentGuards,
+    /// There can be several backends over the same files ([`Ground::another`]).
+    SharedGround,
+    /// Names need not be UTF-8 ([`Ground::put_raw`]).
+    RawNames,
+    /// Another program can list what the backend may hide ([`Ground::names`]).
+    OutsideNames,
 }
 
 impl Capability {
@@ -35,6 +41,9 @@ impl Capability {
         Self::Times,
         Self::ProcessPaths,
         Self::ContentGuards,
+        Self::SharedGround,
+        Self::RawNames,
+        Self::OutsideNames,
     ];
 }
 
@@ -74,6 +83,18 @@ pub trait Ground: Send + Sync + 'static {
     /// Removes a file or a link.
     async fn remove(&self, name: &str);
 
+    /// Appends to a file that is there. In place, where there is such a thing: a reader may be half-way through. Some
+    /// hundred bytes are appended at one blow.
+    async fn append(&self, name: &str, bytes: &[u8]) {
+        let old = self.bytes(name).await.unwrap_or_default();
+        self.put(name, &[&old, bytes].concat()).await;
+    }
+
+    /// Puts a new file in the place of one, at one blow (a rename), where there is such a thing.
+    async fn replace(&self, name: &str, bytes: &[u8]) {
+        self.put(name, bytes).await;
+    }
+
     /// Makes an empty folder.
     async fn folder(&self, _name: &str) -> Result<(), Unsupported> {
         Err(Unsupported)
@@ -101,6 +122,22 @@ pub trait Ground: Send + Sync + 'static {
 
     /// Overwrites a file in place and puts its old modification time back.
     async fn put_with_old_times(&self, _name: &str, _bytes: &[u8]) -> Result<(), Unsupported> {
+        Err(Unsupported)
+    }
+
+    /// One more backend over the same files, as another process would have it.
+    async fn another(&self) -> Result<Arc<dyn FileSystem>, Unsupported> {
+        Err(Unsupported)
+    }
+
+    /// Creates or overwrites a file whose name is not UTF-8, in a folder that is made if need be.
+    async fn put_raw(&self, _folder: &str, _name: &[u8], _bytes: &[u8]) -> Result<(), Unsupported> {
+        Err(Unsupported)
+    }
+
+    /// The names of all that is below a folder, at any depth, relative to it, folders with a `/` at the end. With what
+    /// the backend hides in its listings: rules ask here for what it has left lying about.
+    async fn names(&self, _folder: &str) -> Result<Vec<String>, Unsupported> {
         Err(Unsupported)
     }
 

@@ -24,6 +24,7 @@
 )]
 
 mod case;
+mod expand;
 mod ground;
 mod list;
 mod race;

@@ -35,6 +35,8 @@ macro_rules! __each_rule {
             [$($arguments)*]
             resolve {
                 relative_paths_start_at_cwd;
+                without_cwd_paths_start_at_the_backends_folder;
+                dot_dot_ends_at_the_top;
                 spellings_of_one_path_share_a_key;
                 different_names_have_different_keys;
                 display_path_is_absolute;
@@ -51,6 +53,7 @@ macro_rules! __each_rule {
                 folders_contain_what_is_below_them;
                 file_urls_are_percent_encoded;
                 process_paths_are_absolute: ProcessPaths;
+                process_paths_are_canonical: ProcessPaths Links;
             }
             stat {
                 a_file_has_kind_and_size;
@@ -111,6 +114,9 @@ macro_rules! __each_rule {
                 links_are_shown_as_what_they_lead_to: Links;
                 special_files_are_listed_as_other: SpecialFiles;
                 a_linked_folder_is_listed: Links;
+                children_come_and_go_while_listing;
+                links_come_and_go_while_listing: Links;
+                mutations_do_not_show_in_listings;
             }
             write_text {
                 a_new_file_is_written_as_given;
@@ -126,6 +132,7 @@ macro_rules! __each_rule {
                 a_large_text_is_written_whole;
                 links_stay_links: Links;
                 a_dangling_link_creates_its_destination: Links;
+                the_policy_of_a_call_binds_those_with_a_fence;
             }
             edit_text {
                 the_one_match_is_replaced;
@@ -166,21 +173,59 @@ macro_rules! __each_rule {
                 cancelled_reads_are_refused;
                 cancelled_mutations_change_nothing;
                 a_stream_can_be_cancelled;
-                a_write_cancelled_at_any_step_is_whole;
-                an_edit_cancelled_at_any_step_is_whole;
-                a_write_cancelled_while_it_runs_is_whole;
                 cancelling_afterwards_has_no_effect;
+                cancelling_one_edit_costs_no_other;
+                dropping_one_edit_costs_no_other;
+                a_read_cancelled_at_any_step_is_right_or_refused;
+            }
+            stopping {
+                a_mutation_cancelled_at_any_step_is_whole_or_nothing;
+                a_mutation_cancelled_at_any_moment_is_whole_or_nothing;
+                a_mutation_dropped_at_any_step_is_whole_or_nothing;
+                a_mutation_dropped_at_any_moment_is_whole_or_nothing;
             }
             races {
                 one_write_wins_under_one_version;
                 one_edit_wins_under_one_version;
                 a_write_or_an_edit_wins_under_one_version;
-                one_creation_wins;
+                guarded_edits_that_try_again_are_all_applied;
                 racing_unguarded_edits_are_all_applied;
                 racing_increments_lose_nothing;
                 readers_see_whole_texts;
-                racing_writes_share_a_new_folder;
                 different_files_do_not_race;
+            }
+            creations {
+                one_creation_wins;
+                one_racing_write_says_that_it_created;
+                a_creation_comes_first_or_is_refused;
+                racing_writes_share_a_new_folder;
+            }
+            rivals {
+                two_backends_agree_on_keys: SharedGround;
+                what_one_changes_the_other_sees: SharedGround;
+                one_mutation_wins_between_two_backends: SharedGround;
+                one_creation_wins_between_two_backends: SharedGround;
+                edits_through_two_backends_are_all_applied: SharedGround;
+                guarded_edits_through_two_backends_lose_nothing: SharedGround;
+                readers_see_whole_texts_of_another_backend: SharedGround;
+            }
+            meanwhile {
+                text_and_version_belong_together: ContentGuards;
+                text_and_version_belong_together_beside_own_writes: ContentGuards;
+                a_version_read_meanwhile_licenses_no_other_text;
+                a_stream_tells_the_version_of_what_it_told: ContentGuards;
+                a_resumed_stream_is_not_continued_in_another_text;
+            }
+            growth {
+                a_growing_file_is_read_to_an_end_that_it_had;
+                a_limit_is_kept_while_a_file_grows;
+            }
+            names {
+                odd_names_are_names;
+                odd_names_are_listed_with_their_targets;
+                odd_names_have_urls;
+                the_longest_names_are_names;
+                names_that_are_no_text_have_exact_targets: RawNames;
             }
             errors {
                 not_found;
@@ -203,47 +248,6 @@ macro_rules! __each_rule {
                 messages_name_the_path_of_the_caller: Links;
             }
         }
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __tests {
-    ([$ground:ty] $($group:ident { $($rule:ident $(: $($need:ident)+)?;)* })*) => {
-        #[test]
-        fn declares_its_capabilities() {
-            $crate::check_capabilities::<$ground>();
-        }
-        $(
-            mod $group {
-                #[allow(unused_imports, clippy::wildcard_imports, reason = "the ground may be named from there")]
-                use super::*;
-                $(
-                    #[test]
-                    fn $rule() {
-                        $crate::run::<$ground>(
-                            concat!(stringify!($group), "::", stringify!($rule)),
-                            &[$($($crate::Capability::$need),+)?],
-                            $crate::rules::$group::$rule,
-                        );
-                    }
-                )*
-            }
-        )*
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __as_data {
-    ([] $($group:ident { $($rule:ident $(: $($need:ident)+)?;)* })*) => {
-        &[$($(
-            $crate::Rule {
-                group: stringify!($group),
-                name: stringify!($rule),
-                needs: &[$($($crate::Capability::$need),+)?],
-            },
-        )*)*]
     };
 }
 

@@ -53,6 +53,9 @@ pub fn check_capabilities<G: Ground>() {
                 Capability::Metadata => ground.touch("file").await.is_ok(),
                 Capability::Times => ground.put_with_old_times("file", b"other").await.is_ok(),
                 Capability::ProcessPaths => file.as_ref().is_ok_and(|file| fs.process_path(file).is_some()),
+                Capability::SharedGround => ground.another().await.is_ok(),
+                Capability::RawNames => ground.put_raw("raw", b"caf\xE9", b"bytes").await.is_ok(),
+                Capability::OutsideNames => ground.names(".").await.is_ok(),
                 // No hand shows it: a backend that compares a stamp may happen to give the same one again.
                 Capability::ContentGuards => declared == 1,
             };

@@ -41,7 +41,8 @@ pub const FS: ServiceKey<dyn FileSystem> = ServiceKey::new("fs");
 ///
 /// Every operation looks at [`FsCall::cancel`] at each step and fails with [`Aborted`](crate::FsErrorCode::Aborted).
 /// Once a mutation is published cancelling has no effect: the call reports success. There are no timeouts. Dropping the
-/// future of a call cancels it too, but then nobody learns whether a mutation had been published.
+/// future of a call cancels it too, but then nobody learns whether a mutation had been published; a mutation of the
+/// same target that begins afterwards finds it published, or it never will be.
 ///
 /// # Errors
 ///

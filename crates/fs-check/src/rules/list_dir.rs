@@ -3,6 +3,7 @@
 use dsh_fs::FsErrorCode::{NotDirectory, NotFound, StaleVersion};
 use dsh_fs::{FsDirEntry, FsKind};
 
+use crate::race::{Rivalry, beside};
 use crate::{Case, refused};
 
 async fn list(case: &Case, folder: &str) -> Vec<FsDirEntry> {
@@ -135,4 +136,100 @@ pub async fn a_linked_folder_is_listed(case: &Case) {
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].target.key(), case.target("far/a.txt").await.key());
     assert_eq!(entries[0].target.display_path(), case.target("link/a.txt").await.display_path());
+}
+
+/// What stays in the folder while others come and go.
+const STAY: [&str; 3] = ["-stays", "m stays", "z stays"];
+
+/// Lists again and again beside a rival: in order, nothing twice, what stays is there, nothing that never was.
+async fn lists_beside(case: &Case, rival: &Rivalry, comes_and_goes: impl Fn(&FsDirEntry)) {
+    let folder = case.target("d").await;
+    for round in 0.. {
+        if round >= 40 && rival.rounds() >= 40 {
+            break;
+        }
+        let entries = case.fs.list_dir(&folder, &case.call).await.unwrap();
+        assert!(entries.is_sorted_by(|one, two| one.name < two.name), "out of order, or twice");
+        let (stay, others): (Vec<_>, Vec<_>) =
+            entries.iter().partition(|entry| STAY.contains(&entry.name.as_str()));
+        assert_eq!(stay.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), STAY);
+        for entry in stay {
+            assert_eq!(entry.kind, FsKind::File, "{:?}", entry.name);
+            assert!(entry.version.is_some(), "{:?} has no version", entry.name);
+        }
+        others.into_iter().for_each(&comes_and_goes);
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn lay(case: &Case) {
+    for name in STAY {
+        case.put(&format!("d/{name}"), "x").await;
+    }
+}
+
+/// Children that come and go by other hands cost the listing nothing.
+pub async fn children_come_and_go_while_listing(case: &Case) {
+    lay(case).await;
+    let ground = case.ground.clone();
+    let rival = async move |rivalry: Rivalry| {
+        while rivalry.goes_on().await {
+            for n in 0..8 {
+                ground.put(&format!("d/{n} goes"), b"four").await;
+            }
+            for n in 0..8 {
+                ground.remove(&format!("d/{n} goes")).await;
+            }
+        }
+    };
+    let ((), ()) = beside(rival, async |rival| {
+        lists_beside(case, rival, |entry| {
+            assert!(entry.name.ends_with(" goes"), "{:?} never was", entry.name);
+            match entry.kind {
+                FsKind::File => assert!(entry.version.is_some(), "{:?} has no version", entry.name),
+                kind => assert_eq!((kind, &entry.version), (FsKind::Other, &None), "{:?}", entry.name),
+            }
+        })
+        .await;
+    })
+    .await;
+}
+
+/// Links that come and go, and lead now here, now there, cost the listing nothing.
+pub async fn links_come_and_go_while_listing(case: &Case) {
+    lay(case).await;
+    case.put("far/a.txt", "x").await;
+    let ground = case.ground.clone();
+    let rival = async move |rivalry: Rivalry| {
+        while rivalry.goes_on().await {
+            for to in ["far/a.txt", "far", "nowhere"] {
+                assert_eq!(ground.link("d/link", to).await, Ok(()));
+                ground.remove("d/link").await;
+            }
+        }
+    };
+    let ((), ()) = beside(rival, async |rival| {
+        lists_beside(case, rival, |entry| assert_eq!(entry.name, "link")).await;
+    })
+    .await;
+}
+
+/// While the backend itself overwrites, edits and creates, a listing shows the files and nothing of its own; one that
+/// is being replaced is never gone.
+pub async fn mutations_do_not_show_in_listings(case: &Case) {
+    lay(case).await;
+    let (fs, stays, call) = (case.fs.clone(), case.target("d/m stays").await, case.call.clone());
+    let (ground, comes) = (case.ground.clone(), case.target("d/comes").await);
+    let rival = async move |rivalry: Rivalry| {
+        while rivalry.goes_on().await {
+            fs.write_text(&stays, "xx", None, &call).await.unwrap();
+            fs.edit_text(&stays, &crate::case::edit("xx", "x"), None, &call).await.unwrap();
+            fs.write_text(&comes, "x", None, &call).await.unwrap();
+            ground.remove("d/comes").await;
+        }
+    };
+    let ((), ()) = beside(rival, async |rival| {
+        lists_beside(case, rival, |entry| assert_eq!(entry.name, "comes")).await;
+    })
+    .await;
 }

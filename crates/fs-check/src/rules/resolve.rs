@@ -16,6 +16,26 @@ pub async fn relative_paths_start_at_cwd(case: &Case) {
     assert_eq!(below, absolute);
 }
 
+/// Without `cwd` a relative path starts at the backend's own folder, the same for every call.
+pub async fn without_cwd_paths_start_at_the_backends_folder(case: &Case) {
+    let own = case.fs.resolve(".", None, &case.call).await.unwrap();
+    let below = case.fs.resolve("some/file.txt", None, &case.call).await.unwrap();
+    assert!(below.display_path().starts_with('/'), "{:?} is not absolute", below.display_path());
+    assert!(case.fs.contains(&own, &below));
+    let again =
+        case.fs.resolve("some/file.txt", Some(own.display_path().as_ref()), &case.call).await.unwrap();
+    assert_eq!(again, below);
+}
+
+/// There is nothing above the top.
+pub async fn dot_dot_ends_at_the_top(case: &Case) {
+    let target = case.file("a.txt", "x").await;
+    let up = "../".repeat(64);
+    let path = format!("{up}{}", target.display_path().trim_start_matches('/'));
+    assert_eq!(case.resolve(&path).await.unwrap(), target);
+    assert_eq!(case.resolve(&format!("/{path}")).await.unwrap(), target);
+}
+
 /// One file has one key, however its path is written.
 pub async fn spellings_of_one_path_share_a_key(case: &Case) {
     let target = case.file("d/a.txt", "x").await;
@@ -193,4 +213,16 @@ pub async fn process_paths_are_absolute(case: &Case) {
     assert!(path.is_absolute(), "{}", path.display());
     assert!(path.ends_with("d/a.txt"), "{}", path.display());
     assert_eq!(case.fs.process_path(&case.target("d/../d/./a.txt").await), Some(path));
+}
+
+/// A process path is canonical: the same through links.
+pub async fn process_paths_are_canonical(case: &Case) {
+    let target = case.file("d/a.txt", "x").await;
+    case.able(case.ground.link("link", "d").await);
+    let path = case.fs.process_path(&target).unwrap();
+    assert_eq!(case.fs.process_path(&case.target("link/a.txt").await), Some(path.clone()));
+    assert_eq!(
+        case.fs.process_path(&case.target("link/new.txt").await),
+        Some(path.with_file_name("new.txt"))
+    );
 }

@@ -1,7 +1,9 @@
 //! `write_text`: creating and replacing whole files. (Guards: `guards`.)
 
-use dsh_fs::FsErrorCode::NotRegularFile;
-use dsh_fs::{WriteGuard, WriteOperation};
+use dsh_fs::FsErrorCode::{NotRegularFile, SandboxDenied};
+use dsh_fs::{CallPolicy, FsCall, SandboxMode, WriteGuard, WriteOperation};
+
+use crate::case::edit;
 
 use super::read_text::{NOT_TEXT, TEXTS, large_text};
 use crate::{Case, refused};
@@ -158,5 +160,23 @@ pub async fn a_dangling_link_creates_its_destination(case: &Case) {
         assert_eq!(outcome.operation, WriteOperation::Create);
         case.holds(to, "x").await;
         assert_eq!(case.ground.is_link(link).await, Ok(true));
+    }
+}
+
+/// A backend that names no mode ignores the policy of a call; one that has a fence keeps to it.
+pub async fn the_policy_of_a_call_binds_those_with_a_fence(case: &Case) {
+    let target = case.file("a.txt", "one").await;
+    let policy = CallPolicy { mode: SandboxMode::ReadOnly, workspace_root: case.cwd() };
+    let call = FsCall { policy: Some(policy), ..FsCall::new() };
+    let edited = case.fs.edit_text(&target, &edit("one", "two"), None, &call).await.map(drop);
+    let written = case.fs.write_text(&target, "three", None, &call).await.map(drop);
+    if case.fs.sandbox_mode().is_none() {
+        edited.unwrap();
+        written.unwrap();
+        case.holds("a.txt", "three").await;
+    } else {
+        refused(edited, SandboxDenied);
+        refused(written, SandboxDenied);
+        case.holds("a.txt", "one").await;
     }
 }

@@ -14,7 +14,13 @@ const SOURCES: &[(&str, &str)] = &[
     ("edit_text", include_str!("../../src/rules/edit_text.rs")),
     ("guards", include_str!("../../src/rules/guards.rs")),
     ("cancel", include_str!("../../src/rules/cancel.rs")),
+    ("stopping", include_str!("../../src/rules/stopping.rs")),
     ("races", include_str!("../../src/rules/races.rs")),
+    ("creations", include_str!("../../src/rules/creations.rs")),
+    ("rivals", include_str!("../../src/rules/rivals.rs")),
+    ("meanwhile", include_str!("../../src/rules/meanwhile.rs")),
+    ("growth", include_str!("../../src/rules/growth.rs")),
+    ("names", include_str!("../../src/rules/names.rs")),
     ("errors", include_str!("../../src/rules/errors.rs")),
 ];
 
@@ -52,4 +58,19 @@ fn the_readme_lists_every_group() {
         let row = format!("| `{group}` | {} |", written(source).len());
         assert!(readme.contains(&row), "README.md has no row that starts with {row:?}");
     }
+}
+
+#[test]
+fn the_readme_names_rules_that_there_are() {
+    let readme = include_str!("../../README.md");
+    let (_, table) = readme.split_once("## Sentence by sentence").unwrap();
+    let (table, _) = table.split_once("## Growing it").unwrap();
+    let mut named = 0;
+    for name in table.split('`').filter(|code| code.contains("::") && !code.starts_with("x::")) {
+        let (group, rule) = name.split_once("::").unwrap();
+        let is = RULES.iter().any(|one| one.group == group && (rule == "*" || one.name == rule));
+        assert!(is, "README.md names {name}, which is no rule");
+        named += 1;
+    }
+    assert!(named > 50, "the table was not found");
 }
