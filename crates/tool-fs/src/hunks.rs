@@ -29,13 +29,20 @@ pub fn of_edit(path: &str, before: &str, after: &str, changes: &[Change]) -> Vec
     let mut changes = changes.iter().peekable();
     while let Some(first) = changes.next() {
         let mut last = first;
-        while let Some(next) = changes.next_if(|next| near(&before[last.before.end..next.before.start])) {
-            last = next;
-        }
-        let next_change = changes.peek().map_or(before.len(), |next| line_start(before, next.before.start));
-        Stretch::around(first, last, before, after)
-            .slid_down(before, after, next_change)
-            .hunks(path, before, after, &mut hunks);
+        let stretch = loop {
+            while let Some(next) = changes.next_if(|next| near(&before[last.before.end..next.before.start])) {
+                last = next;
+            }
+            let next_change =
+                changes.peek().map_or(before.len(), |next| line_start(before, next.before.start));
+            let stretch = Stretch::around(first, last, before, after).slid_down(before, after, next_change);
+            // It may have slid close to the next change, which must not lie in its context.
+            match changes.next_if(|next| near(&before[stretch.old.end..next.before.start])) {
+                Some(next) => last = next,
+                None => break stretch,
+            }
+        };
+        stretch.hunks(path, before, after, &mut hunks);
     }
     hunks
 }

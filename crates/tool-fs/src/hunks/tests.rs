@@ -75,6 +75,22 @@ fn an_edit_in_a_large_file_shows_three_lines_around_it() {
     );
 }
 
+fn replace_all(before: &str, old: &str, new: &str) -> Vec<(Option<String>, String)> {
+    let edited = LiteralEdit::new(old, new, true).unwrap().apply(before).unwrap();
+    let hunks = of_edit("f", &edited.before, &edited.after, &edited.changes);
+    hunks.into_iter().map(|hunk| (hunk.old_text, hunk.new_text)).collect()
+}
+
+#[test]
+fn a_change_that_slides_down_to_the_next_one_shares_its_hunk() {
+    assert_eq!(
+        replace_all("x\n\n\n\n\n\n\n\n\n\nx\nb\n\u{e9}", "x\n", "x\n\n"),
+        [pair("\n\n\nx\nb\n\u{e9}", "\n\n\n\nx\n\nb\n\u{e9}")]
+    );
+    // A deletion slides as well.
+    assert_eq!(replace_all("x\n\n\n\n\n\n\n\n\n\nx\n\n", "x\n\n", "x\n"), [pair("\n\n\n\nx\n", "\n\n\nx")]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 

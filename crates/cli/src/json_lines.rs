@@ -1,0 +1,99 @@
+//! [`JsonLines`]: the lines of `dsh-fs run`, answered one by one, without input and output.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dsh_harness::{ErrorInfo, ToolCall, ToolRegistry, ToolResult};
+use serde_json::{Map, Value as Json};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::output;
+use crate::request::{self, Abort, Call, Invalid, Request};
+use crate::sessions::Sessions;
+
+/// Answers lines as `dsh-fs run` does, with any mounted tools: for a program that brings its own composition, or has
+/// another way in and out than standard input and output.
+///
+/// Lines and answers are those of the [crate documentation](crate#json-lines).
+#[derive(Debug)]
+pub struct JsonLines {
+    tools: Arc<ToolRegistry>,
+    sessions: Sessions,
+    values: bool,
+}
+
+impl JsonLines {
+    /// No line answered and no session begun yet. `cwd` is the workspace of all sessions, an absolute path; `values` adds
+    /// the canonical value to each success, as `--values` does.
+    pub fn new(tools: Arc<ToolRegistry>, cwd: PathBuf, values: bool) -> Self {
+        Self { tools, sessions: Sessions::new(cwd), values }
+    }
+
+    /// Makes the calls of one line, which is given with or without its newline, and gives back the JSON object that
+    /// answers it. A line that is no request has an answer too.
+    ///
+    /// Needs a tokio runtime with time.
+    pub async fn answer(&mut self, line: &[u8]) -> Json {
+        match request::parse(line) {
+            Ok(Request::Call(call)) => {
+                let mut results = self.execute(vec![call]).await;
+                results.pop().unwrap_or(Json::Null)
+            }
+            Ok(Request::Batch { calls, id }) => {
+                let results = self.execute(calls).await;
+                let mut object = Map::new();
+                object.insert("results".to_owned(), results.into());
+                with_id(object, id)
+            }
+            Err(Invalid { message, id }) => invalid(message, id),
+        }
+    }
+
+    async fn execute(&mut self, calls: Vec<Call>) -> Vec<Json> {
+        let (mut batch, mut ids) = (Vec::new(), Vec::new());
+        // Dropped, and so ended, with the batch.
+        let mut timers = JoinSet::new();
+        for (number, call) in calls.into_iter().enumerate() {
+            let cancel = CancellationToken::new();
+            match call.abort {
+                Some(Abort::BeforeStart) => cancel.cancel(),
+                Some(Abort::After(time)) => {
+                    let cancel = cancel.clone();
+                    timers.spawn(async move {
+                        tokio::time::sleep(time).await;
+                        cancel.cancel();
+                    });
+                }
+                None => {}
+            }
+            batch.push(ToolCall {
+                id: (number + 1).to_string(),
+                tool: call.tool,
+                arguments: call.args,
+                session: call.session.map(|id| self.sessions.get(&id)),
+                cancel,
+            });
+            ids.push(call.id);
+        }
+        let results = self.tools.execute_batch(batch).await;
+        results
+            .iter()
+            .zip(ids)
+            .map(|(result, id)| with_id(output::result_json(result, self.values), id))
+            .collect()
+    }
+}
+
+/// The answer to a line that is no request.
+pub(crate) fn invalid(message: String, id: Option<Json>) -> Json {
+    let refused = ToolResult::failure(ErrorInfo::named(message, "RequestError", "INVALID_REQUEST"));
+    with_id(output::result_json(&refused, false), id)
+}
+
+fn with_id(mut object: Map<String, Json>, id: Option<Json>) -> Json {
+    if let Some(id) = id {
+        object.insert("id".to_owned(), id);
+    }
+    Json::Object(object)
+}
