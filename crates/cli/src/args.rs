@@ -45,6 +45,9 @@ pub(crate) enum Command {
     /// Print the system prompt's sections exactly as a model gets them.
     #[command(after_long_help = "See also: `dsh-fs tools`, the tools that it speaks of.")]
     Prompt,
+    /// List what crashes and collisions have left, judge it, and remove what is safe when told.
+    #[command(after_long_help = DOCTOR)]
+    Doctor(Doctor),
 }
 
 #[derive(Debug, clap::Args)]
@@ -63,6 +66,25 @@ pub(crate) struct Run {
     /// Add the canonical value (`value`) to each result, for programs.
     #[arg(long)]
     pub(crate) values: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// Folders to look through, links not followed, or leftovers by name. Default: the workspace.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Remove what is judged safe, and every leftover that PATH names itself unless it is in use.
+    #[arg(long)]
+    pub(crate) remove: bool,
+
+    /// Print one JSON object instead.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Take a stage file that is younger than this for one that a running call is at work with.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) older_than: u64,
 }
 
 /// What every command needs to know, checked.
@@ -86,7 +108,7 @@ impl Args {
     }
 }
 
-fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| format!("cannot tell where \"{}\" is", path.display()))
 }
 
@@ -99,7 +121,7 @@ Examples:
 
 Exit codes:
   0  done
-  1  call: a result is an error; any command: its input or output failed half way
+  1  call: a result is an error; doctor: leftovers are there; any command: its input or output failed half way
   2  bad usage, or the composition could not be started (the reason is on standard error)
 
 Environment:
@@ -147,3 +169,22 @@ For a client's configuration:
 The process is one session: what has been read is known until it ends. It ends with its input, with exit code 0.
 
 See also: `dsh-fs tools` and `dsh-fs prompt` for what a client is told.";
+
+const DOCTOR: &str = "\
+Examples:
+  dsh-fs doctor                                look through the workspace
+  dsh-fs doctor --remove                       remove what is safe to remove
+  dsh-fs doctor --remove a.txt.dsh-conflict-1  remove this one, whatever it holds
+
+Leftovers are stage files (.dsh- and twelve letters or digits), which a killed process leaves, and conflict files
+(NAME.dsh-conflict-N), in which the work of another program was kept that wrote while NAME was replaced.
+Judgements:
+  safe    it is empty, or another file in the folder has the same bytes
+  in use  a call may be at work with it: the folder is locked, or the file is young (--older-than)
+  keep    it may hold somebody's bytes: compare it with the file it belongs to, take over what you miss, then
+          remove it by name
+To see what the file system can do, two hidden files are made in the folder and removed again.
+
+Exit codes: 0 nothing is left, 1 leftovers are there, 2 bad usage.
+
+See also: `dsh-fs call`, whose changes are published in this way.";

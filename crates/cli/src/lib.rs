@@ -7,6 +7,8 @@
 mod args;
 mod call;
 mod compose;
+mod doctor;
+mod json_lines;
 mod logs;
 mod mcp;
 mod output;
@@ -23,6 +25,7 @@ use clap::Parser as _;
 use crate::args::{Args, Command};
 
 pub use compose::{BUILT_IN, registry};
+pub use json_lines::JsonLines;
 
 /// The exit code of everything that keeps a command from starting: bad usage, a folder that is not there, a composition
 /// that cannot be mounted.
@@ -30,8 +33,8 @@ const EXIT_USAGE: u8 = 2;
 
 /// The whole program: reads the command line, runs the command, says what went wrong.
 ///
-/// The exit code is 0, 1 (`call`: a result is an error; any command: its input or output failed half way) or 2 (it could
-/// not start).
+/// The exit code is 0, 1 (`call`: a result is an error; `doctor`: leftovers are there; any command: its input or output
+/// failed half way) or 2 (it could not start).
 pub fn main() -> ExitCode {
     let args = Args::parse();
     logs::start();
@@ -45,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::Mcp => mcp::main(&setup),
         Command::Tools => tools::main(&setup),
         Command::Prompt => prompt::main(&setup),
+        Command::Doctor(command) => doctor::main(&setup, &command),
     };
     match result {
         Ok(code) => code,

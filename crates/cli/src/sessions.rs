@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dsh_harness::{Session, SessionHeader};
 
 /// Sessions by the id that callers know them by. A session begins when it is first asked for and lasts as long as this.
+#[derive(Debug)]
 pub(crate) struct Sessions {
     cwd: PathBuf,
     known: HashMap<String, Arc<Session>>,
