@@ -2,12 +2,17 @@
 //!
 //! Every check is a function from what it looks at ([`Repository`], [`Workspace`], or a text) to a list of
 //! [`Problem`]s, so that tests can hand it a bad example; `tests/it/repository.rs` runs them all on this
-//! repository. [`Check`] and [`Page`] are what `cargo xtask check` and `cargo xtask generate` offer.
-#![expect(clippy::disallowed_methods, reason = "not shipped: it reads this repository and asks cargo")]
+//! repository. [`Check`] and [`Page`] are what `cargo xtask check` and `cargo xtask generate` offer. [`prove`] is what
+//! `cargo xtask prove` does with the built program.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "not shipped: it reads this repository, asks cargo, and tries out the program"
+)]
 
 pub mod check;
 pub mod generate;
 mod problem;
+pub mod prove;
 mod repository;
 mod workspace;
 

@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use xtask::prove::{Options, prove};
 use xtask::{Check, Freshness, Page, Verdict, home};
 
 /// Checks this repository, and writes the pages that are derived from code.
@@ -33,12 +34,18 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Show on a real disk that a file holds the old bytes or the new ones, whatever happens
+    ///
+    /// Builds the program and tries it out as docs/reliability.md tells. Wants root, strace, mkfs.xfs, mkfs.btrfs and
+    /// setfacl; `./test` installs them.
+    Prove(Options),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let good = match Line::parse().command {
         Command::Check { checks } => check(&named_or_all(checks))?,
         Command::Generate { pages, check } => generate(&named_or_all(pages), check)?,
+        Command::Prove(options) => prove(&options, |line| println!("{line}"))?,
     };
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -5,8 +5,8 @@ use std::{fs, io};
 
 use anyhow::Context as _;
 
-/// Folders that hold nothing of ours, by name.
-const FOREIGN: [&str; 5] = [".git", ".venv", "__pycache__", "node_modules", "target"];
+/// What holds nothing of ours, by name.
+const FOREIGN: [&str; 7] = [".git", ".venv", "__pycache__", "artifacts", "corpus", "node_modules", "target"];
 
 /// The text files of the repository, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,11 @@ impl Repository {
             for entry in entries {
                 let entry = entry?;
                 let (kind, path) = (entry.file_type()?, entry.path());
-                if kind.is_dir() && !FOREIGN.iter().any(|name| entry.file_name() == *name) {
+                if FOREIGN.iter().any(|name| entry.file_name() == *name) {
+                    // `.git` is a file in a linked work tree.
+                    continue;
+                }
+                if kind.is_dir() {
                     folders.push(path);
                 } else if kind.is_file()
                     && let Some(text) = read_text(&path)?

@@ -1,6 +1,6 @@
 //! [`Workspace`]: the crates and what they bring along, as cargo sees them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
@@ -94,6 +94,13 @@ impl From<&Metadata> for Workspace {
         packages.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
         Self { packages }
     }
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder(root: &Path) -> anyhow::Result<PathBuf> {
+    let metadata =
+        MetadataCommand::new().current_dir(root).no_deps().exec().context("cargo metadata failed")?;
+    Ok(metadata.target_directory.into())
 }
 
 /// Runs cargo in `root` and returns what it printed.

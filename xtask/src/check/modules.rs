@@ -32,7 +32,9 @@ impl<'a> Module<'a> {
         let (folder, name) = path.strip_suffix(".rs")?.rsplit_once('/')?;
         match rest.split('/').collect::<Vec<_>>()[..] {
             ["build.rs"] | ["src", "lib.rs" | "main.rs"] | ["src", "bin", _] => return None,
-            ["tests" | "benches" | "examples", _] | ["tests" | "benches" | "examples", _, "main.rs"] => {
+            // Fuzz targets are named in the manifest, one by one.
+            ["tests" | "benches" | "examples" | "fuzz_targets", _]
+            | ["tests" | "benches" | "examples", _, "main.rs"] => {
                 return None;
             }
             _ => {}

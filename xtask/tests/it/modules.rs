@@ -19,6 +19,7 @@ fn roots_and_named_files_are_compiled() {
         ("crates/a/tests/it/one.rs", ""),
         ("xtask/src/lib.rs", ""),
         ("xtask/src/main.rs", ""),
+        ("fuzz/fuzz_targets/decode.rs", ""),
     ]);
     assert_eq!(told(&check(&house)), [""; 0]);
 }
