@@ -137,14 +137,7 @@ pub(crate) fn run(
         }
         Heard::Nothing => program.hear()?,
     };
-    // The input of the program and the wake-ups of its runtime are reads too, each thread's counted on its own: a process
-    // that was disturbed there may not end, and shows nothing about the mutation.
-    let reads_disturbed = injection.is_some_and(|i| i.error.is_some() && i.point.call == "read");
-    let ended = if answer.is_none() { strace.ended() } else { strace.detach() };
-    let trace = match ended {
-        Err(_) if reads_disturbed => return Ok(None),
-        other => other?,
-    };
+    let trace = if answer.is_none() { strace.ended()? } else { strace.detach()? };
     // Each thread is counted on its own, so the runtime's calls may have been disturbed too.
     let disturbed_twice = trace.matches("(INJECTED)").count() > 1;
     if injection.is_some_and(|injection| !is_reached(&trace, injection, folder))
@@ -164,10 +157,7 @@ pub(crate) fn run(
         program = Program::start(ground.program(&workspace))?;
     }
     let after = next_call(&mut program, &file).err().map(|error| format!("{error:#}"));
-    match program.end() {
-        Err(_) if reads_disturbed => return Ok(None),
-        other => other?,
-    };
+    program.end()?;
     Ok(Some(Run { trace, answer, bytes, others, after }))
 }
 
