@@ -1,11 +1,13 @@
 //! The crash sweep: every system call of a mutation that touches the workspace kills the process once, and fails once
 //! with every error.
 //!
-//! The process is watched from just before the request on, so whatever touches the workspace between request and answer
-//! belongs to the call, whatever its name is. Killed "before call N + 1" is killed after call N.
+//! The threads that work on files are watched from just before the request on, so whatever touches the workspace between
+//! request and answer belongs to the call, whatever its name is. Killed "before call N + 1" is killed after call N. The
+//! first thread is left alone: what it reads and writes is the conversation.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,14 +21,19 @@ use crate::prove::tally::Tally;
 
 const ERRORS: [&str; 5] = ["EIO", "ENOSPC", "EINTR", "EACCES", "EMFILE"];
 /// How often a point is tried until the threads share the work in the way that reaches it.
-const TRIES: usize = 40;
+const TRIES: usize = 100;
+/// How many calls on other things, such as what wakes a thread, may come before a point.
+const STRAYS: usize = 4;
 
-/// The `when`th time that a thread makes this call.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The `nth` time that a mutation makes this call on its workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
     /// The system call.
     pub(crate) call: String,
     /// From 1.
+    pub(crate) nth: usize,
+    /// The how manyeth such call of its thread it is. Threads share the work as they like, and wake each other, so it may
+    /// be another one in the next run.
     pub(crate) when: usize,
 }
 
@@ -41,7 +48,7 @@ pub(crate) struct Injection {
 
 impl fmt::Display for Injection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {} number {}", self.error.unwrap_or("SIGKILL"), self.point.call, self.point.when)
+        write!(f, "{} at {} number {}", self.error.unwrap_or("SIGKILL"), self.point.call, self.point.nth)
     }
 }
 
@@ -70,45 +77,29 @@ fn learn(ground: &Ground, kind: Kind) -> anyhow::Result<Vec<Point>> {
         if !problems.is_empty() {
             bail!("an undisturbed {kind}: {}", problems.join("; "));
         }
-        // Split among threads, the counts would not be those of the whole.
-        if let Some(points) = points(&outcome.trace, &folder) {
-            return Ok(points);
-        }
+        return Ok(points(&outcome.trace, &folder));
     }
-    bail!("the calls of a {kind} never came from one thread")
+    bail!("a {kind} was never watched to its end")
 }
 
-/// `None`: more than one thread touched the workspace, or no point can be disturbed alone.
-fn points(trace: &str, folder: &Path) -> Option<Vec<Point>> {
-    let workspace = folder.to_str()?;
+fn points(trace: &str, folder: &Path) -> Vec<Point> {
+    let workspace = folder.to_string_lossy();
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut points = Vec::new();
-    let mut worker = None;
+    let mut points: Vec<Point> = Vec::new();
     for seen in calls(trace) {
-        let count = counts.entry((seen.thread, seen.name)).or_default();
-        *count += 1;
-        if is_of_workspace(seen.line, workspace) {
-            if *worker.get_or_insert(seen.thread) != seen.thread {
-                return None;
-            }
-            // The main thread's first write is the answer, which would fail as well.
-            if (seen.name, *count) == ("write", 1) {
-                return None;
-            }
-            points.push(Point { call: seen.name.to_owned(), when: *count });
+        let when = counts.entry((seen.thread, seen.name)).or_default();
+        *when += 1;
+        if is_of_workspace(seen.line, &workspace) {
+            let nth = 1 + points.iter().filter(|point| point.call == seen.name).count();
+            points.push(Point { call: seen.name.to_owned(), nth, when: *when });
         }
     }
-    Some(points)
+    points
 }
 
-/// Does the call touch the workspace? A `write` shows its data too, and the answer on standard output names the file.
+/// Does the call touch the workspace?
 pub(crate) fn is_of_workspace(line: &str, workspace: &str) -> bool {
-    match line.split_once("write(") {
-        Some((_, arguments)) => {
-            arguments.split_once(',').is_some_and(|(descriptor, _)| descriptor.contains(workspace))
-        }
-        None => line.contains(workspace),
-    }
+    line.contains(workspace)
 }
 
 /// At full scale everything; below, every kill and a share of the errors, taken in turn.
@@ -161,9 +152,12 @@ fn sweep(ground: &Ground, kind: Kind, injections: &[Injection], tally: &mut Tall
 
 /// The problems at one point.
 fn try_out(ground: &Ground, folder: &Path, kind: Kind, injection: &Injection) -> anyhow::Result<Vec<String>> {
-    for _ in 0..TRIES {
-        if let Some(outcome) = run(ground, folder, kind, Some(injection))? {
-            return Ok(outcome.problems(kind, Some(injection)));
+    let Point { nth, when, .. } = injection.point;
+    for when in iter::once(when).chain((1..=nth + STRAYS).cycle()).take(TRIES) {
+        let mut injection = injection.clone();
+        injection.point.when = when;
+        if let Some(outcome) = run(ground, folder, kind, Some(&injection))? {
+            return Ok(outcome.problems(kind, Some(&injection)));
         }
     }
     Ok(vec![format!("not reached in {TRIES} runs")])

@@ -13,10 +13,10 @@ use serde_json::{Value as Json, json};
 use crate::prove::crash::{Injection, is_of_workspace};
 use crate::prove::ground::Ground;
 use crate::prove::program::{Answer, Heard, Program};
-use crate::prove::strace::{Seen, Strace, calls};
+use crate::prove::strace::{Strace, calls, thread_of};
 
-/// How soon an undisturbed call has its answer, by far.
-const WAKE: Duration = Duration::from_secs(2);
+/// How long is waited before asking whether the answer can still come.
+const WAKE: Duration = Duration::from_millis(500);
 
 /// What is disturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +89,8 @@ pub(crate) struct Run {
     after: Option<String>,
 }
 
-/// Makes one run in `folder`, which is emptied before. `None`: the disturbance did not meet a call that touches the
-/// workspace, because the threads shared the work in another way than before.
+/// Makes one run in `folder`, which is emptied before. `None`: the disturbance did not meet the call that it was meant
+/// for, because the threads shared the work in another way than before.
 pub(crate) fn run(
     ground: &Ground,
     folder: &Path,
@@ -120,16 +120,14 @@ pub(crate) fn run(
         let inject = format!("inject={}:{what}:when={}", point.call, point.when);
         vec!["-e".to_owned(), format!("trace={}", point.call), "-e".to_owned(), inject]
     });
-    let mut strace = Strace::attach(program.id(), folder.join("trace"), &options)?;
+    let workers = program.workers()?;
+    let mut strace = Strace::attach(&workers, folder.join("trace"), &options)?;
     let (tool, args) = kind.call();
-    if program.send(tool, args).is_err() {
-        // The call that waits for the next line begins anew when strace attaches, and was disturbed itself.
-        return Ok(None);
-    }
+    program.send(tool, args)?;
     let answer = match program.hear_within(WAKE)? {
         Heard::Answer(answer) => Some(answer),
         Heard::End => None,
-        // An error of the runtime's own calls can stop it for good, and is none of our business.
+        // The call that wakes the first thread is a worker's, and a point that the threads shared in another way may be it.
         Heard::Nothing
             if injection.is_some_and(|i| !is_reached(&strace.so_far().unwrap_or_default(), i, folder)) =>
         {
@@ -138,21 +136,16 @@ pub(crate) fn run(
         Heard::Nothing => program.hear()?,
     };
     let trace = if answer.is_none() { strace.ended()? } else { strace.detach()? };
-    // Each thread is counted on its own, so the runtime's calls may have been disturbed too.
-    let disturbed_twice = trace.matches("(INJECTED)").count() > 1;
-    if injection.is_some_and(|injection| !is_reached(&trace, injection, folder))
-        || answer.is_none() && disturbed_twice
-    {
+    if injection.is_some_and(|injection| !is_reached(&trace, injection, folder)) {
+        return Ok(None);
+    }
+    if answer.is_some() && program.workers()? != workers {
+        // A new thread did a part of it, unwatched.
         return Ok(None);
     }
     let bytes = fs::read(&file).ok();
     let others = others(&workspace, kind.file())?;
-    // The main thread has gone to read its input; if that is what is disturbed, it was disturbed too.
-    let main = program.id().to_string();
-    let stops_reading = |i: &Injection| {
-        i.point.call == "read" && calls(&trace).any(|seen| seen.thread == main && seen.name == "read")
-    };
-    if answer.is_none() || disturbed_twice || injection.is_some_and(stops_reading) {
+    if answer.is_none() {
         drop(program);
         program = Program::start(ground.program(&workspace))?;
     }
@@ -161,22 +154,30 @@ pub(crate) fn run(
     Ok(Some(Run { trace, answer, bytes, others, after }))
 }
 
-/// Did the disturbance happen, at a call that touches the workspace?
+/// Did the disturbance happen, at the call that it was meant for and nowhere else?
 fn is_reached(trace: &str, injection: &Injection, folder: &Path) -> bool {
     let workspace = folder.to_string_lossy();
-    let of_workspace = |seen: Seen<'_>| is_of_workspace(seen.line, &workspace);
-    let mut lines = calls(trace).filter(|seen| seen.name == injection.point.call);
-    if injection.error.is_none() {
-        return trace.contains("+++ killed by SIGKILL +++") && lines.last().is_some_and(of_workspace);
+    let disturbed = |line: &str| match injection.error {
+        // The last words of every thread.
+        None => line.contains("= ?"),
+        Some(_) => line.contains("(INJECTED)"),
+    };
+    if injection.error.is_none() && !trace.contains("+++ killed by SIGKILL +++") {
+        return false;
     }
-    // Where another thread got in between, strace tells the end of a call on a line of its own, with the thread before.
-    let Some(end) = trace.lines().find(|line| line.contains("(INJECTED)")) else { return false };
-    match end.split_once(' ') {
-        Some((thread, rest)) if rest.trim_start().starts_with("<...") => {
+    let mut meant = calls(trace)
+        .filter(|seen| seen.name == injection.point.call && is_of_workspace(seen.line, &workspace))
+        .skip(injection.point.nth - 1);
+    let Some(meant) = meant.next() else { return false };
+    let mut ends = trace.lines().filter(|line| disturbed(line));
+    let (Some(end), None) = (ends.next(), ends.next()) else { return false };
+    // Where another thread got in between, strace tells the end of a call on a line of its own.
+    match thread_of(end) {
+        (thread, rest) if rest.starts_with("<...") => {
             let before = &trace[..trace.find(end).unwrap_or_default()];
-            calls(before).filter(|seen| seen.thread == thread).last().is_some_and(of_workspace)
+            calls(before).filter(|seen| seen.thread == thread).last() == Some(meant)
         }
-        _ => lines.find(|seen| seen.line == end).is_some_and(of_workspace),
+        _ => meant.line == end,
     }
 }
 

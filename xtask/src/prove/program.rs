@@ -1,5 +1,6 @@
 //! [`Program`]: one `dsh-fs run`, spoken to in JSON lines, as any other program would.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -50,9 +51,15 @@ impl Program {
         Ok(Self { child, stdin, lines })
     }
 
-    /// Its process.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+    /// Its threads but the first, which speaks with the outside and waits.
+    pub(crate) fn workers(&self) -> anyhow::Result<Vec<u32>> {
+        let mut workers = Vec::new();
+        for entry in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            workers.extend(entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()));
+        }
+        workers.retain(|worker| *worker != self.child.id());
+        workers.sort_unstable();
+        Ok(workers)
     }
 
     /// Makes a call and waits for its answer.

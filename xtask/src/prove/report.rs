@@ -38,9 +38,8 @@ const HEAD: &str = "\
 
 *Whatever happens, a file holds the old bytes or the new ones; nobody's work is lost without an error; nothing is refused
 without a reason.* `cargo xtask prove` shows it on the built program, from outside: it starts `dsh-fs run`, speaks to it in
-JSON lines, and looks at the disk. It wants to be run as root, on a disk that may be written to. `./test` makes all but
-the crash sweep at a tenth of the scale; `cargo xtask prove NAME` makes one of them. The sweep is left out there because it does
-not hold on every run: a process sometimes does not end after a `read` was made to fail, and whose fault that is is not known.
+JSON lines, and looks at the disk. It wants to be run as root, on a disk that may be written to. `./test` makes the same
+proofs at a tenth of the scale; `cargo xtask prove NAME` makes one of them.
 ";
 
 const LIMITS: &str = "

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::prove::program::wait;
 
-/// An strace at work on a process that was there before, so that its counts begin where we want them to. Every thread is
+/// An strace at work on threads that were there before, so that its counts begin where we want them to. Every thread is
 /// counted on its own.
 #[derive(Debug)]
 pub(crate) struct Strace {
@@ -21,21 +21,25 @@ pub(crate) struct Strace {
 }
 
 impl Strace {
-    /// Attaches to all threads of a process; returns when it is watched.
-    pub(crate) fn attach(process: u32, log: PathBuf, options: &[String]) -> anyhow::Result<Self> {
+    /// Attaches to these threads, and to no other; returns when they are watched.
+    pub(crate) fn attach(threads: &[u32], log: PathBuf, options: &[String]) -> anyhow::Result<Self> {
         let mut command = Command::new("strace");
-        command.args(["-f", "-y", "-p", &process.to_string(), "-o"]).arg(&log).args(options);
+        command.args(threads.iter().flat_map(|thread| ["-p".to_owned(), thread.to_string()]));
+        command.args(["-y", "-o"]).arg(&log).args(options);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot start strace")?;
         let stderr = BufReader::new(child.stderr.take().context("strace has no standard error")?);
         let strace = Self { child, log };
         let (send, said) = mpsc::channel();
         std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
-        match said.recv_timeout(Duration::from_secs(20)) {
-            Ok(line) if line.contains(" attached") => Ok(strace),
-            Ok(line) => bail!("strace cannot watch the program: {line}"),
-            Err(_) => bail!("strace does not say that it watches the program"),
+        for _ in threads {
+            match said.recv_timeout(Duration::from_secs(20)) {
+                Ok(line) if line.contains(" attached") => {}
+                Ok(line) => bail!("strace cannot watch the program: {line}"),
+                Err(_) => bail!("strace does not say that it watches the program"),
+            }
         }
+        Ok(strace)
     }
 
     /// Lets go of the process, unless that has ended, and gives what was seen.
@@ -70,7 +74,7 @@ impl Drop for Strace {
 /// One system call in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen<'a> {
-    /// The thread that made it.
+    /// The thread that made it; empty where only one was watched.
     pub(crate) thread: &'a str,
     /// Its name.
     pub(crate) name: &'a str,
@@ -81,9 +85,17 @@ pub(crate) struct Seen<'a> {
 /// The calls of a log, in the order in which they began.
 pub(crate) fn calls(log: &str) -> impl Iterator<Item = Seen<'_>> {
     log.lines().filter_map(|line| {
-        let (thread, rest) = line.split_once(' ')?;
-        let (name, _) = rest.trim_start().split_once('(')?;
+        let (thread, rest) = thread_of(line);
+        let (name, _) = rest.split_once('(')?;
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         is_name.then_some(Seen { thread, name, line })
     })
+}
+
+/// The thread and the rest of a line.
+pub(crate) fn thread_of(line: &str) -> (&str, &str) {
+    match line.split_once(' ') {
+        Some((thread, rest)) if thread.bytes().all(|b| b.is_ascii_digit()) => (thread, rest.trim_start()),
+        _ => ("", line),
+    }
 }
