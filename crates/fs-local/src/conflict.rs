@@ -2,28 +2,17 @@
 
 use std::os::fd::BorrowedFd;
 
+use dsh_fs::leftovers::CONFLICT_MARK;
 use rustix::io::Errno;
 
 use crate::capabilities::Fallbacks;
 use crate::create::rename_new;
 
-const MARK: &[u8] = b".dsh-conflict-";
 /// The longest name that Linux file systems take, in bytes.
 const LONGEST_NAME: usize = 255;
 /// A name that every file system takes, some of which encrypt or encode names.
 const SHORT_NAME: usize = 120;
 const MOST: u32 = 9999;
-
-/// Is this the name of a file that somebody else wrote while we replaced it, and that could not be given back:
-/// `<name>.dsh-conflict-<n>`, n from 1 up?
-///
-/// Such a file may hold the only copy of somebody's bytes.
-pub fn is_conflict_name(name: &[u8]) -> bool {
-    // The mark's own number is the last one: a conflict of a conflict is one too.
-    let Some(at) = name.windows(MARK.len()).rposition(|part| part == MARK) else { return false };
-    let number = &name[at + MARK.len()..];
-    at > 0 && !number.is_empty() && number[0] != b'0' && number.iter().all(u8::is_ascii_digit)
-}
 
 /// Gives what is under the hidden name a name that says what it is, and tells it. The hidden name stays where
 /// nothing else can be done: then it is told.
@@ -48,43 +37,21 @@ pub(crate) fn keep(folder: BorrowedFd<'_>, hidden: &str, name: &[u8], without: F
 
 fn conflict_name(name: &[u8], number: u32, longest: usize) -> Vec<u8> {
     let number = number.to_string();
-    let mut room = longest - MARK.len() - number.len();
+    let mut room = longest - CONFLICT_MARK.len() - number.len();
     if name.len() > room {
         // Not in the middle of a character.
         while room > 1 && name[room] & 0xC0 == 0x80 {
             room -= 1;
         }
     }
-    [&name[..name.len().min(room)], MARK, number.as_bytes()].concat()
+    [&name[..name.len().min(room)], CONFLICT_MARK, number.as_bytes()].concat()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use dsh_fs::leftovers::is_conflict_name;
 
-    #[test]
-    fn conflict_names_are_told_from_others() {
-        for name in [
-            "a.dsh-conflict-1",
-            "a.txt.dsh-conflict-10",
-            ".a.dsh-conflict-9",
-            "a.dsh-conflict-1.dsh-conflict-2",
-        ] {
-            assert!(is_conflict_name(name.as_bytes()), "{name}");
-        }
-        for name in [
-            "a",
-            ".dsh-conflict-1",
-            "a.dsh-conflict-",
-            "a.dsh-conflict-0",
-            "a.dsh-conflict-01",
-            "a.dsh-conflict-1x",
-            "",
-        ] {
-            assert!(!is_conflict_name(name.as_bytes()), "{name}");
-        }
-        assert!(is_conflict_name(b"\xFF.dsh-conflict-3"));
-    }
+    use super::*;
 
     #[test]
     fn a_long_name_is_cut_between_two_characters() {

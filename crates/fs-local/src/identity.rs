@@ -6,7 +6,7 @@
 use std::fmt;
 use std::os::fd::AsFd;
 use std::str::FromStr;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dsh_fs::FsVersion;
 use dsh_fs::digest::Digest;
@@ -156,6 +156,13 @@ pub(crate) struct NotOurs;
 /// The size in bytes. (The kernel never reports a negative one.)
 pub(crate) fn size(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
+}
+
+/// When the content changed last; `None` where the clock said something out of its range.
+pub(crate) fn modified(stat: &Stat) -> Option<SystemTime> {
+    let since = nanoseconds(stat.st_mtime, stat.st_mtime_nsec);
+    let distance = Duration::from_nanos(u64::try_from(since.unsigned_abs()).ok()?);
+    if since < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) }
 }
 
 #[allow(

@@ -35,8 +35,6 @@ mod writers;
 
 pub use capabilities::{Capabilities, Fallbacks, probe};
 pub use config::{ConfigError, Durability, LocalFsConfig, MAX_DIFF_BASIS_BYTES};
-pub use conflict::is_conflict_name;
 pub use local::LocalFileSystem;
 pub use plugin::LocalFsPlugin;
-pub use stage::is_stage_name;
 pub use steps::Step;

@@ -8,14 +8,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use dsh_fs::leftovers::is_leftover_name;
 use dsh_fs::{FsDirEntry, FsError, FsKind, FsTarget, TargetKey};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-use crate::conflict::is_conflict_name;
-use crate::identity::{Sighting, size};
+use crate::identity::{Sighting, modified, size};
 use crate::resolve::follow;
-use crate::stage::is_stage_name;
 use crate::stat::{by_identity, kind};
 use crate::work::Work;
 
@@ -53,7 +52,7 @@ fn names(folder: &OwnedFd, work: &Work) -> Result<Vec<Vec<u8>>, FsError> {
     for child in Dir::read_from(folder).map_err(|errno| work.os(errno))? {
         let child = child.map_err(|errno| work.os(errno))?;
         let name = child.file_name().to_bytes();
-        if name != b"." && name != b".." && !is_stage_name(name) && !is_conflict_name(name) {
+        if name != b"." && name != b".." && !is_leftover_name(name) {
             names.push(name.to_vec());
         }
         work.check()?;
@@ -83,5 +82,7 @@ fn entry(folder: &OwnedFd, parent: &FsTarget, name: &[u8]) -> FsDirEntry {
         target: FsTarget::new(TargetKey::new(path.as_os_str().as_bytes()), display),
         version: found.map(|(seen, _)| by_identity(seen)),
         size: found.filter(|_| kind == FsKind::File).map(|(_, stat)| size(&stat)),
+        modified: found.and_then(|(_, stat)| modified(&stat)),
+        is_link,
     }
 }

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use dsh_fs::FsError;
 use dsh_fs::digest::Digest;
+use dsh_fs::leftovers::{STAGE_LETTER_COUNT, STAGE_LETTERS, STAGE_PREFIX};
 use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fchmod, fstat, fsync, openat, seek, unlinkat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, retry_on_intr, write};
 
@@ -16,18 +17,6 @@ use crate::open::Opened;
 use crate::publish::Manner;
 use crate::scan::BLOCK;
 use crate::work::Work;
-
-const PREFIX: &str = ".dsh-";
-const LETTERS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
-const LETTERS_IN_NAME: usize = 12;
-
-/// Is this the name of a file that a mutation had not yet published: `.dsh-` and twelve of `0-9a-v`?
-///
-/// One that lies about for longer than a write takes was left by a process that was killed.
-pub fn is_stage_name(name: &[u8]) -> bool {
-    name.strip_prefix(PREFIX.as_bytes())
-        .is_some_and(|rest| rest.len() == LETTERS_IN_NAME && rest.iter().all(|byte| LETTERS.contains(byte)))
-}
 
 /// A file that must be published or is gone when this is dropped.
 #[derive(Debug)]
@@ -207,9 +196,9 @@ pub(crate) fn create_hidden(folder: BorrowedFd<'_>, mode: Mode) -> rustix::io::R
 fn random_name() -> String {
     // The standard library's hasher keys are random; a name that is taken is tried again under another.
     let mut bits = RandomState::new().hash_one(std::process::id());
-    let mut name = String::from(PREFIX);
-    for _ in 0..LETTERS_IN_NAME {
-        name.push(char::from(LETTERS[(bits % 32) as usize]));
+    let mut name = String::from(STAGE_PREFIX);
+    for _ in 0..STAGE_LETTER_COUNT {
+        name.push(char::from(STAGE_LETTERS[(bits % 32) as usize]));
         bits /= 32;
     }
     name

@@ -102,6 +102,8 @@ pub enum NotText {
     InvalidUtf8,
 }
 
+impl std::error::Error for NotText {}
+
 impl fmt::Display for NotText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -196,9 +198,9 @@ impl FsError {
         Self::on(FsErrorCode::NotDirectory, FsOp::List, path, "not a directory")
     }
 
-    /// Bytes that are not text.
+    /// Bytes that are not text; the source is the [`NotText`].
     pub fn not_text(op: FsOp, path: &str, why: NotText) -> Self {
-        Self::on(FsErrorCode::NotText, op, path, why)
+        Self::on(FsErrorCode::NotText, op, path, why).with_source(why)
     }
 
     /// A file known to be larger than the caller's limit, in bytes.

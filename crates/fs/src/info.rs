@@ -1,6 +1,7 @@
 //! What a backend says of files without reading them, and of mutations that it made.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::literal_edit::Change;
 use crate::{FsTarget, FsVersion};
@@ -64,6 +65,10 @@ pub struct FsDirEntry {
     pub version: Option<FsVersion>,
     /// Size in bytes, for regular files.
     pub size: Option<u64>,
+    /// When its content changed last, where the backend knows.
+    pub modified: Option<SystemTime>,
+    /// Is the name itself a symbolic link, whose end the rest tells of?
+    pub is_link: bool,
 }
 
 /// A whole file as text, and what it was when it was read.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 
@@ -34,6 +35,7 @@ struct Tree {
 struct File {
     bytes: Arc<[u8]>,
     change: u64,
+    modified: SystemTime,
 }
 
 impl MemoryFileSystem {
@@ -85,7 +87,7 @@ impl Tree {
     fn put(&mut self, path: String, bytes: Arc<[u8]>) -> FsVersion {
         self.put_folder(parent(&path));
         self.changes += 1;
-        let file = File { bytes, change: self.changes };
+        let file = File { bytes, change: self.changes, modified: SystemTime::now() };
         let version = file.version();
         self.files.insert(path, file);
         version
@@ -266,6 +268,8 @@ impl FileSystem for MemoryFileSystem {
                     target: FsTarget::new(key(child), display),
                     version: Some(info.version),
                     size: info.size,
+                    modified: tree.files.get(child).map(|file| file.modified),
+                    is_link: false,
                 })
             })
             .collect())

@@ -39,7 +39,7 @@ pub async fn only_direct_children_are_listed(case: &Case) {
     assert_eq!(case.names(".").await, ["d", "d.txt", "dd"]);
 }
 
-/// An entry says what its child is; files have their size where it is known.
+/// An entry says what its child is; files have their size and the time of their last change where these are known.
 pub async fn entries_have_kind_and_size(case: &Case) {
     case.put("d/a.txt", "four").await;
     case.put("d/e/b.txt", "x").await;
@@ -48,6 +48,12 @@ pub async fn entries_have_kind_and_size(case: &Case) {
     assert_eq!(entries[0].size.unwrap_or(4), 4);
     assert_eq!(entries[1].size, None, "a folder has no size");
     assert!(entries[0].version.is_some(), "a file has a version");
+    assert!(entries.iter().all(|entry| !entry.is_link), "neither is a link");
+    if let Some(before) = entries[0].modified {
+        case.put("d/a.txt", "five!").await;
+        let after = list(case, "d").await[0].modified;
+        assert!(after.is_some_and(|after| after >= before), "{after:?} is before {before:?}");
+    }
 }
 
 /// An entry's target is what its path resolves to.
@@ -114,6 +120,7 @@ pub async fn links_are_shown_as_what_they_lead_to(case: &Case) {
             ("z.txt", FsKind::File)
         ]
     );
+    assert_eq!(entries.iter().map(|entry| entry.is_link).collect::<Vec<_>>(), [true, true, true, false]);
     assert_eq!(entries[0].version, None);
     assert_eq!(entries[1].target.key(), case.target("far/a.txt").await.key());
     assert_eq!(entries[1].target.display_path(), case.target("d/file").await.display_path());

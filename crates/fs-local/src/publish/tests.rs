@@ -5,13 +5,13 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+use dsh_fs::leftovers::is_stage_name;
 use dsh_fs::{FsCall, FsOp, TargetKey};
 use rustix::fs::fstat;
 use tempfile::{TempDir, tempdir};
 
 use super::*;
 use crate::create::rename_to_new;
-use crate::stage::is_stage_name;
 
 fn work() -> Work {
     Work::new(FsOp::Write, "/shown", &FsCall::new())

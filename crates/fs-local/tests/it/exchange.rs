@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use dsh_fs::leftovers::{is_conflict_name, is_stage_name};
 use dsh_fs::literal_edit::LiteralEdit;
 use dsh_fs::{EditOutcome, FileSystem, FsCall, FsError, FsErrorCode, WriteGuard, WriteOutcome};
-use dsh_fs_local::{Step, is_conflict_name, is_stage_name};
+use dsh_fs_local::Step;
 use rustix::fs::{XattrFlags, setxattr};
 
 use crate::disk::{Disk, is_rerun, refused, rerun};

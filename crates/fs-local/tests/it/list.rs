@@ -83,8 +83,13 @@ async fn what_publications_leave_behind_is_not_listed_and_look_alikes_are() {
         names,
         [".dsh-0123456789avv", ".dsh-0123456789aw", ".dsh-short", "x", "x.dsh-conflict-", "x.dsh-conflict-0"]
     );
-    assert!(dsh_fs_local::is_conflict_name(b"x.dsh-conflict-12") && !dsh_fs_local::is_conflict_name(b"x"));
-    assert!(dsh_fs_local::is_stage_name(b".dsh-0123456789av") && !dsh_fs_local::is_stage_name(b".dsh-"));
+    assert!(
+        dsh_fs::leftovers::is_conflict_name(b"x.dsh-conflict-12")
+            && !dsh_fs::leftovers::is_conflict_name(b"x")
+    );
+    assert!(
+        dsh_fs::leftovers::is_stage_name(b".dsh-0123456789av") && !dsh_fs::leftovers::is_stage_name(b".dsh-")
+    );
 }
 
 #[tokio::test]

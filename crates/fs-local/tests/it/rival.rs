@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use dsh_fs::leftovers::is_conflict_name;
 use dsh_fs::{FsError, FsErrorCode};
-use dsh_fs_local::{Durability, LocalFileSystem, LocalFsConfig, is_conflict_name};
+use dsh_fs_local::{Durability, LocalFileSystem, LocalFsConfig};
 
 use crate::disk::Disk;
 

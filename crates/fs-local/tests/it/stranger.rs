@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dsh_fs::leftovers::is_stage_name;
 use dsh_fs::{EditOutcome, FsError, FsErrorCode, FsVersion, WriteGuard, WriteOutcome};
-use dsh_fs_local::is_stage_name;
 
 use crate::disk::Disk;
 

@@ -82,7 +82,9 @@ fn table() -> Vec<(FsError, &'static str, &'static str)> {
 fn every_error_has_its_code_and_sentence() {
     for (error, code, sentence) in table() {
         assert_eq!((error.code().as_str(), &*error.to_string()), (code, sentence));
-        assert!(error.source().is_none() && error.met().is_none(), "{sentence}");
+        let why = error.source().map(|source| source.downcast_ref::<NotText>().is_some());
+        assert_eq!(why, (code == "FS_NOT_TEXT").then_some(true), "{sentence}");
+        assert!(error.met().is_none(), "{sentence}");
     }
 }
 

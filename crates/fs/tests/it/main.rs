@@ -9,6 +9,7 @@ mod errors;
 mod line_endings;
 mod literal_edit;
 mod memory;
+mod shown_name;
 mod text;
 
 #[test]
