@@ -100,6 +100,10 @@ pub(crate) mod failures {
         }
     }
 
+    pub(crate) fn timed_out(millis: u128) -> ErrorInfo {
+        ErrorInfo::named(format!("tool call timed out after {millis}ms"), "ToolTimeoutError", "TOOL_TIMEOUT")
+    }
+
     pub(crate) fn invalid_output(tool: &str, violations: &str) -> ErrorInfo {
         ErrorInfo::named(
             format!("tool \"{tool}\" returned invalid output: {violations}"),

@@ -1,13 +1,16 @@
 //! The harness as a plugin: it provides the registry and the system prompt.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use dsh_plugin::{Context, Failure, Plugin};
 use schemars::JsonSchema;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value as Json;
 
 use crate::registry::{TOOLS, ToolRegistry};
+use crate::settings::positive_integer;
 use crate::system_prompt::{SYSTEM_PROMPT, SystemPrompt};
 
 /// Provides the services `tools` and `systemPrompt`, and the two sections that belong to nobody else.
@@ -23,7 +26,7 @@ pub struct HarnessConfig {
     /// What a deployment says about the agent, after the identity. Empty: nothing.
     pub persona: String,
     /// How many calls of one batch may be in flight at once, at least 1.
-    #[serde(deserialize_with = "positive_integer")]
+    #[serde(deserialize_with = "max_parallel")]
     pub max_parallel_tool_calls: NonZeroUsize,
 }
 
@@ -55,13 +58,9 @@ impl Plugin for HarnessPlugin {
     }
 }
 
-/// One message for everything that is not a positive integer; `2.0` is one, as in the tools' own schemas.
-fn positive_integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NonZeroUsize, D::Error> {
-    let error = || serde::de::Error::custom("maxParallelToolCalls must be a positive integer");
-    let number = f64::deserialize(deserializer).map_err(|_| error())?;
-    if number.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&number) {
-        return Err(error());
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "integral and within u32")]
-    NonZeroUsize::new(number as usize).ok_or_else(error)
+fn max_parallel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NonZeroUsize, D::Error> {
+    let value = Json::deserialize(deserializer)?;
+    positive_integer(&value)
+        .and_then(|number| NonZeroU32::try_from(number).ok()?.try_into().ok())
+        .ok_or_else(|| D::Error::custom("maxParallelToolCalls must be a positive integer"))
 }

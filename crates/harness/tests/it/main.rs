@@ -1,5 +1,6 @@
 //! One binary, one file per behaviour.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![expect(clippy::disallowed_methods, reason = "tests prepare files and look at them from outside")]
 
 mod cancellation;
 mod definitions;
@@ -9,12 +10,14 @@ mod registry;
 mod results;
 mod scheduler;
 mod schema;
+mod settings;
+mod spill_local;
 mod system_prompt;
+mod timeout_policy;
 mod toys;
 
 /// A file without its `mod` line would be tests that never run.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "looks at the sources of this test")]
 fn every_file_is_compiled() {
     let listed = include_str!("main.rs");
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it")).unwrap() {
