@@ -1,14 +1,18 @@
 //! Which plugins there are, and how they are mounted. The only place that knows them all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dsh_fs_local::{LocalFsConfig, LocalFsPlugin};
+use dsh_fs_local::LocalFsPlugin;
 use dsh_fs_observation_policy::ObservationPolicyPlugin;
-use dsh_harness::{HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, SystemPrompt, TOOLS, ToolRegistry};
+use dsh_harness::{
+    HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, SpillLocalPlugin, SystemPrompt, TOOLS, TimeoutPolicyPlugin,
+    ToolRegistry,
+};
 use dsh_plugin::{Composition, Context, Registry};
 use dsh_tool_fs::ToolFsPlugin;
+use dsh_tool_fs_search::SearchPlugin;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -20,23 +24,32 @@ pub const BUILT_IN: &str = "\
   config: { cwd: . }
 - name: dsh-fs-observation-policy
 - name: dsh-tool-fs
+- name: dsh-tool-fs-search
+  config: { sampleOverCapGlobResults: true }
+- name: dsh-spill-local
+- name: dsh-tool-call-timeout-policy
 ";
 
 /// Every row that a composition may have.
 pub fn registry() -> Registry {
     Registry::new()
-        .with_paths("dsh-fs-local", LocalFsPlugin, from_folder)
+        .with_paths("dsh-fs-local", LocalFsPlugin, |config, folder| from_folder(&mut config.cwd, folder))
         .with("dsh-fs-observation-policy", ObservationPolicyPlugin)
         .alias("dsh-fs-policy", "dsh-fs-observation-policy")
         .with("dsh-tool-fs", ToolFsPlugin)
+        .with("dsh-tool-fs-search", SearchPlugin)
+        .with_paths("dsh-spill-local", SpillLocalPlugin::new(std::env::temp_dir()), |config, folder| {
+            from_folder(&mut config.root, folder);
+        })
+        .with("dsh-tool-call-timeout-policy", TimeoutPolicyPlugin)
 }
 
-/// A relative `cwd` is relative to the composition file's folder.
-fn from_folder(config: &mut LocalFsConfig, folder: &Path) {
-    if let Some(cwd) = &mut config.cwd {
-        let joined = folder.join(&*cwd);
+/// A relative path in the settings is relative to the composition file's folder.
+fn from_folder(path: &mut Option<PathBuf>, folder: &Path) {
+    if let Some(path) = path {
+        let joined = folder.join(&*path);
         // `folder/.` is the folder: names in messages should not show the dot.
-        *cwd = if joined.components().eq(folder.components()) { folder.to_owned() } else { joined };
+        *path = if joined.components().eq(folder.components()) { folder.to_owned() } else { joined };
     }
 }
 

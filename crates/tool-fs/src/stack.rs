@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dsh_fs::shown_name::is_marked;
 use dsh_fs::{
     EditIntent, FS, FileSystem, FsError, FsErrorCode, FsObservation, FsTarget, FsVersion, Intent,
     Observation, Observed, WriteGuard, WriteIntent,
@@ -27,8 +28,13 @@ impl Stack {
         Ok(Self { ctx, fs, require_guard })
     }
 
-    /// What the path means for this caller. The path is passed on untrimmed.
+    /// What the path means for this caller. The path is passed on untrimmed. A name as `glob` and `grep` show one that is
+    /// not plain text means nothing.
     pub(crate) async fn resolve(&self, path: &str, exec: &Execution) -> Result<FsTarget, FsError> {
+        if is_marked(path) {
+            let why = "the name is not plain text and was shown escaped; no file can be opened by it";
+            return Err(FsError::new(FsErrorCode::NotFound, format!("cannot resolve \"{path}\": {why}")));
+        }
         self.fs.resolve(path, cwd(exec), &fs_call(exec)).await
     }
 

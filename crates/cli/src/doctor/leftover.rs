@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
-use dsh_fs_local::{is_conflict_name, is_stage_name};
+use dsh_fs::leftovers::{is_conflict_name, is_stage_name};
 
 const BLOCK: usize = 64 * 1024;
 

@@ -133,7 +133,7 @@ fn with_its_output_closed_it_ends_without_a_word() {
 fn an_idle_server_takes_little_memory() {
     let folder = Folder::new();
     let mut talk = Talk::mcp(&folder);
-    assert_eq!(talk.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().len(), 3);
+    assert_eq!(talk.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().len(), 5);
     let status = std::fs::read_to_string(format!("/proc/{}/status", talk.id())).unwrap();
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     let kib: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
