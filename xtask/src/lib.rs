@@ -2,14 +2,16 @@
 //!
 //! Every check is a function from what it looks at ([`Repository`], [`Workspace`], or a text) to a list of
 //! [`Problem`]s, so that tests can hand it a bad example; `tests/it/repository.rs` runs them all on this
-//! repository. [`Check`] and [`Page`] are what `cargo xtask check` and `cargo xtask generate` offer. [`prove`] is what
-//! `cargo xtask prove` does with the built program.
+//! repository. [`Check`] and [`Page`] are what `cargo xtask check` and `cargo xtask generate` offer. [`prove`] and
+//! [`bench`] are what `cargo xtask prove` and `cargo xtask bench` do with the built program.
 #![expect(
     clippy::disallowed_methods,
     reason = "not shipped: it reads this repository, asks cargo, and tries out the program"
 )]
 
+pub mod bench;
 pub mod check;
+mod dice;
 pub mod generate;
 mod problem;
 pub mod prove;

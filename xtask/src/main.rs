@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use xtask::bench::{self, bench};
 use xtask::prove::{Options, prove};
 use xtask::{Check, Freshness, Page, Verdict, home};
 
@@ -36,9 +37,14 @@ enum Command {
     },
     /// Show on a real disk that a file holds the old bytes or the new ones, whatever happens
     ///
-    /// Builds the program and tries it out as docs/reliability.md tells. Wants root, strace, mkfs.xfs, mkfs.btrfs and
-    /// setfacl; `./test` installs them.
+    /// Builds the program and tries it out as docs/reliability.md tells. Wants root, strace, mkfs.xfs, mkfs.btrfs,
+    /// setfacl and rg; `./test` installs them.
     Prove(Options),
+    /// Measure the program side by side with others that do the same work
+    ///
+    /// Builds the program and holds its figures against the budgets, as docs/benchmarks.md tells. Wants rg, which `./test`
+    /// installs, and at full scale 3 GB of disk.
+    Bench(bench::Options),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -46,6 +52,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Check { checks } => check(&named_or_all(checks))?,
         Command::Generate { pages, check } => generate(&named_or_all(pages), check)?,
         Command::Prove(options) => prove(&options, |line| println!("{line}"))?,
+        Command::Bench(options) => bench(&options, |line| println!("{line}"))?,
     };
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -26,6 +26,7 @@ mod ours;
 mod program;
 mod readers;
 mod report;
+mod ripgrep;
 mod rivals;
 mod strace;
 mod strangers;
@@ -36,6 +37,9 @@ pub use ground::Ground;
 pub use history::{Call, History, Outcome, Write};
 pub use report::{Machine, page};
 pub use tally::Tally;
+
+pub(crate) use program::{Program, peak_memory};
+pub(crate) use ripgrep::rg_version;
 
 /// Something that is claimed of the disk, and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -50,6 +54,8 @@ pub enum Proof {
     Filesystems,
     /// Modes, owners, attributes, ACLs, links, permissions
     Metadata,
+    /// grep and glob against the real rg
+    Ripgrep,
 }
 
 /// How the proofs are made.
@@ -70,6 +76,9 @@ pub struct Options {
     /// A folder on the disk to work in; every user must be able to walk to it
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     pub place: PathBuf,
+    /// The first seed of what is generated
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     /// Make one proof here, where it may mount, and leave its figures in this file
     #[arg(long, value_name = "FILE", hide = true)]
     pub inside: Option<PathBuf>,
@@ -84,6 +93,7 @@ impl Proof {
             Self::Readers => "readers",
             Self::Filesystems => "filesystems",
             Self::Metadata => "metadata",
+            Self::Ripgrep => "ripgrep",
         }
     }
 
@@ -99,6 +109,7 @@ impl Proof {
             Self::Readers => readers::prove(ground, tally),
             Self::Filesystems => filesystems::prove(ground, tally),
             Self::Metadata => metadata::prove(ground, tally),
+            Self::Ripgrep => ripgrep::prove(ground, tally),
         }
     }
 }
@@ -107,7 +118,7 @@ impl Proof {
 pub fn prove(options: &Options, say: fn(&str)) -> anyhow::Result<bool> {
     ensure!(options.scale > 0.0 && options.scale <= 1.0, "--scale is above 0 and at most 1");
     let program = options.program.clone().map_or_else(build, Ok)?;
-    let ground = Ground::new(&options.place, &program, options.scale)?;
+    let ground = Ground::new(&options.place, &program, options.scale)?.seeded(options.seed);
     if let Some(file) = &options.inside {
         let [proof] = options.proofs[..] else { bail!("--inside takes one proof") };
         let mut tally = Tally::default();
@@ -153,7 +164,8 @@ fn note(result: anyhow::Result<()>, tally: &mut Tally) {
     }
 }
 
-fn build() -> anyhow::Result<PathBuf> {
+/// A release build of this repository.
+pub(crate) fn build() -> anyhow::Result<PathBuf> {
     let arguments = ["build", "--quiet", "--locked", "--release", "--bin", "dsh-fs"];
     cargo(&home(), &arguments)?;
     Ok(target_folder(&home())?.join("release").join("dsh-fs"))

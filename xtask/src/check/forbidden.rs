@@ -24,8 +24,14 @@ const UNFINISHED_WORDS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), 
 
 /// The lint that clippy.toml fills, and where an exception to it may stand.
 const BYPASS: &str = concat!("clippy::disallowed", "_methods");
-const MAY_BYPASS: [&str; 4] =
-    ["crates/fs-local/", "crates/cli/", "crates/plugin/src/composition.rs", "xtask/"];
+const MAY_BYPASS: [&str; 6] = [
+    "crates/fs-local/",
+    "crates/cli/",
+    "crates/plugin/src/composition.rs",
+    "crates/harness/src/spill_local.rs",
+    "crates/tool-fs-search/src/search/host.rs",
+    "xtask/",
+];
 
 /// Checks every file. An error means that a manifest cannot be read.
 pub fn check(repository: &Repository) -> anyhow::Result<Vec<Problem>> {

@@ -8,7 +8,7 @@ use dsh_fs::{FS, MemoryFileSystem};
 use dsh_harness::{
     Annotations, AnyTool, Concurrency, HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, TOOLS, ToolDefinition,
 };
-use dsh_plugin::Context;
+use dsh_plugin::{Context, RowSchema};
 use serde_json::{Map, Value as Json, json};
 
 const HEAD: &str = "\
@@ -17,7 +17,8 @@ const HEAD: &str = "\
 # Tools
 
 What a model is told of each tool, to the letter, by the row of a composition that brings it, with that row's default
-settings. The descriptions and schemas go into the tool list, the guidance into the system prompt.
+settings (`false` for a setting that must be given). The descriptions and schemas go into the tool list, the guidance into
+the system prompt.
 ";
 
 /// A row that is running in a harness of its own.
@@ -32,21 +33,25 @@ pub fn page() -> anyhow::Result<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let mut page = HEAD.to_owned();
     for row in dsh_cli::registry().schemas().iter().filter(|row| row.inject.contains(&TOOLS.name())) {
-        let stage = runtime.block_on(Stage::of(row.row_name));
+        let stage = runtime.block_on(Stage::of(row));
         let stage = stage.with_context(|| format!("{} cannot be started", row.row_name))?;
-        page.push_str(&chapter(row.row_name, &stage)?);
+        // A policy needs the tools and brings none.
+        if !stage.tools.is_empty() || !stage.sections.is_empty() {
+            page.push_str(&chapter(row.row_name, &stage)?);
+        }
     }
     Ok(page)
 }
 
 impl Stage {
-    async fn of(row: &str) -> anyhow::Result<Self> {
+    async fn of(row: &RowSchema) -> anyhow::Result<Self> {
         let root = Context::root();
         root.plugin(HarnessPlugin, HarnessConfig::default()).await?;
         let prompt = root.service(SYSTEM_PROMPT)?;
         let own = prompt.sections();
         root.provide(FS, Arc::new(MemoryFileSystem::new()))?;
-        root.compose(vec![dsh_cli::registry().configure(row, json!({}))?]).await?;
+        let settings = smallest(row.schema.as_value());
+        root.compose(vec![dsh_cli::registry().configure(row.row_name, settings)?]).await?;
         let registered = root.service(TOOLS)?;
         let names = registered.definitions().into_iter().map(|definition| definition.name);
         let tools = names.filter_map(|name| registered.get(&name)).collect();

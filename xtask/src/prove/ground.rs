@@ -13,6 +13,7 @@ use tempfile::TempDir;
 pub struct Ground {
     base: TempDir,
     scale: f64,
+    seed: u64,
 }
 
 impl Ground {
@@ -24,7 +25,14 @@ impl Ground {
         let copy = base.path().join("dsh-fs");
         fs::copy(program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
         fs::set_permissions(&copy, Permissions::from_mode(0o755))?;
-        Ok(Self { base, scale })
+        Ok(Self { base, scale, seed: 1 })
+    }
+
+    /// With another first seed for what is generated.
+    #[must_use]
+    pub fn seeded(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
     }
 
     /// The folder, links resolved: as it appears in traces.
@@ -45,14 +53,24 @@ impl Ground {
 
     /// The program, about to work in `workspace`.
     pub fn program(&self, workspace: &Path) -> Command {
+        self.command(&["run", "--values"], workspace)
+    }
+
+    /// The program with other arguments.
+    pub fn command(&self, arguments: &[&str], workspace: &Path) -> Command {
         let mut command = Command::new(self.path().join("dsh-fs"));
-        command.args(["run", "--values", "--cwd"]).arg(workspace).env_remove("DSH_LOG").current_dir("/");
+        command.args(arguments).arg("--cwd").arg(workspace).env_remove("DSH_LOG").current_dir("/");
         command
     }
 
     /// The scale that was asked for; 1 is the full one.
     pub fn scale(&self) -> f64 {
         self.scale
+    }
+
+    /// The first seed of what is generated.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// A number of repetitions at this scale, one at least.
@@ -89,7 +107,7 @@ pub(crate) fn need(commands: &[&str]) -> anyhow::Result<()> {
         return Ok(());
     }
     bail!(
-        "not installed: {} (Debian's packages are strace, xfsprogs, btrfs-progs, acl, util-linux; `./test` installs them)",
+        "not installed: {} (Debian's packages are strace, xfsprogs, btrfs-progs, acl, ripgrep, util-linux; `./test` installs them)",
         missing.join(", ")
     )
 }

@@ -51,6 +51,11 @@ impl Program {
         Ok(Self { child, stdin, lines })
     }
 
+    /// The id of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its threads but the first, which speaks with the outside and waits.
     pub(crate) fn workers(&self) -> anyhow::Result<Vec<u32>> {
         let mut workers = Vec::new();
@@ -80,7 +85,12 @@ impl Program {
     /// Makes a call.
     #[expect(clippy::needless_pass_by_value, reason = "`json!` reads better than behind a reference")]
     pub(crate) fn send(&mut self, tool: &str, args: Json) -> anyhow::Result<()> {
-        let line = json!({"tool": tool, "args": args}).to_string() + "\n";
+        self.send_line(&json!({"tool": tool, "args": args}))
+    }
+
+    /// Says something.
+    pub(crate) fn send_line(&mut self, line: &Json) -> anyhow::Result<()> {
+        let line = line.to_string() + "\n";
         let stdin = self.stdin.as_mut().context("its input is closed")?;
         stdin.write_all(line.as_bytes()).context("the program does not listen")
     }
@@ -133,7 +143,19 @@ pub(crate) fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
     bail!("a process did not end within {} s", PATIENCE.as_secs())
 }
 
+/// The most memory that a running process had so far, in KiB.
+pub(crate) fn peak_memory(process: u32) -> anyhow::Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("it has ended")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
+
 impl Answer {
+    /// All of the line.
+    pub(crate) fn json(&self) -> &Json {
+        &self.0
+    }
+
     /// Is it an error result?
     pub(crate) fn is_error(&self) -> bool {
         self.0["isError"] == true
@@ -152,6 +174,11 @@ impl Answer {
     /// The metadata.
     pub(crate) fn meta(&self) -> &Json {
         &self.0["meta"]
+    }
+
+    /// The canonical value.
+    pub(crate) fn canonical(&self) -> &Json {
+        &self.0["value"]
     }
 
     /// A text of the canonical value, such as `before` or `after`.

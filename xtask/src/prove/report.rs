@@ -85,6 +85,7 @@ fn title(proof: Proof) -> &'static str {
         Proof::Readers => "Readers",
         Proof::Filesystems => "File systems",
         Proof::Metadata => "Metadata",
+        Proof::Ripgrep => "Search",
     }
 }
 
@@ -128,6 +129,14 @@ Modes with every combination of special bits, a foreign owner, an attribute and 
 and dangling; the other name of a hard-linked file keeps the old text. Another user is refused what the file or its folder
 does not permit. A bind-mounted file is refused with its reason. A stranger's chmod at any moment of an edit stays, if the
 file that it met still had the name afterwards."
+        }
+        Proof::Ripgrep => {
+            "\
+Generated trees (ignore files at every level, repositories within repositories, hidden, odd and broken names, links and
+cycles, FIFOs, binary files, UTF-16, every kind of line ending) are searched with generated patterns by `grep` and `glob`, and
+by the real `rg` with the same work: the same files, the same lines, or what
+[`testdata/search-differences.json`](../testdata/search-differences.json) says is different on purpose; each row of it has to
+occur. Results are in their order, and `read` finds what is printed, under that path and at that line."
         }
     }
 }

@@ -1,0 +1,71 @@
+//! [`Pairs`]: two programs that take turns at the same work.
+
+use std::time::{Duration, Instant};
+
+/// The times of both, pair by pair.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pairs {
+    times: Vec<(Duration, Duration)>,
+}
+
+impl Pairs {
+    /// Makes one pair to warm up and `rounds` that count. Who is first changes from pair to pair.
+    pub(crate) fn measure(
+        rounds: usize,
+        mut ours: impl FnMut() -> anyhow::Result<()>,
+        mut theirs: impl FnMut() -> anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
+        let mut pairs = Self::default();
+        for round in 0..=rounds {
+            let times = if round % 2 == 0 {
+                let first = time(&mut ours)?;
+                (first, time(&mut theirs)?)
+            } else {
+                let first = time(&mut theirs)?;
+                (time(&mut ours)?, first)
+            };
+            if round > 0 {
+                pairs.times.push(times);
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// The median of ours and of theirs.
+    pub(crate) fn medians(&self) -> (Duration, Duration) {
+        let median = |times: Vec<Duration>| quartile(times, 2);
+        (
+            median(self.times.iter().map(|pair| pair.0).collect()),
+            median(self.times.iter().map(|pair| pair.1).collect()),
+        )
+    }
+
+    /// Ours by theirs, pair by pair: the median, and the quartiles on both sides of it.
+    pub(crate) fn ratio(&self) -> (f64, f64, f64) {
+        let ratios: Vec<f64> =
+            self.times.iter().map(|(ours, theirs)| ours.as_secs_f64() / theirs.as_secs_f64()).collect();
+        let ratio = |number| {
+            let mut sorted = ratios.clone();
+            sorted.sort_by(f64::total_cmp);
+            sorted.get(sorted.len().saturating_sub(1) * number / 4).copied().unwrap_or_default()
+        };
+        (ratio(2), ratio(1), ratio(3))
+    }
+}
+
+fn quartile(mut times: Vec<Duration>, number: usize) -> Duration {
+    times.sort_unstable();
+    times.get(times.len().saturating_sub(1) * number / 4).copied().unwrap_or_default()
+}
+
+/// How long it takes.
+pub(crate) fn time(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Duration> {
+    let began = Instant::now();
+    work()?;
+    Ok(began.elapsed())
+}
+
+/// For a person.
+pub(crate) fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
