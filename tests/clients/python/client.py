@@ -35,13 +35,14 @@ def code(result):
 
 async def lists_the_tools(client, c):
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    c.check({'edit', 'read', 'write'} <= set(tools), 'lists read, write and edit', sorted(tools))
+    c.check({'edit', 'glob', 'grep', 'read', 'write'} == set(tools), 'lists the five tools', sorted(tools))
     c.check(list(tools) == sorted(tools), 'in the order of their names', list(tools))
-    read, edit = tools['read'], tools['edit']
+    read, edit, grep = tools['read'], tools['edit'], tools['grep']
     c.check(list(edit.input_schema['properties']) == ['file_path', 'old_string', 'new_string', 'replace_all'],
             'schemas keep the order of their keys', list(edit.input_schema['properties']))
     c.check(read.annotations.read_only_hint is True and read.annotations.open_world_hint is False,
             'read is read-only, in a closed world', read.annotations)
+    c.check(grep.annotations.read_only_hint is True, 'grep is read-only', grep.annotations)
     c.check(edit.annotations.read_only_hint is False and edit.annotations.destructive_hint is True,
             'edit is destructive', edit.annotations)
 
@@ -59,6 +60,35 @@ async def reads_and_edits(client, c, folder):
     c.check(path.read_text() == 'alpha\ngamma\n', 'the file is changed', path.read_text())
     card = (edit.meta or {}).get('dsh-fs/card') or {}
     c.check('diffs' in card, 'the result carries its diff card', card)
+
+
+async def searches(client, c, folder):
+    (folder / 'src').mkdir()
+    for number in range(300):
+        (folder / 'src' / f'f{number:03}.txt').write_text(f'needle {number}\n')
+    grep = await client.call_tool('grep', {'pattern': r'needle 7\d$'})
+    found = [f'src/f{number:03}.txt\nLine 1: needle {number}' for number in range(70, 80)]
+    c.check(text(grep) == 'Found 10 matches\n\n' + '\n\n'.join(found), 'greps in path order', text(grep))
+    glob = await client.call_tool('glob', {'pattern': 'src/f00*'})
+    c.check(sorted(text(glob).splitlines()) == [f'src/f00{number}.txt' for number in range(10)], 'globs', text(glob))
+    capped = await client.call_tool('grep', {'pattern': 'needle'})
+    kept = text(capped).rpartition('stored at: ')[2].partition('. Use read')[0]
+    c.check(text(capped).startswith('Found 250 of 300 matches\n'), 'shows a page of many', text(capped)[-300:])
+    rest = await client.call_tool('grep', {'pattern': 'needle 299', 'path': kept})
+    c.check('Line 901: Line 1: needle 299' in text(rest), 'the rest can be searched where it is kept', text(rest))
+    wrong = await client.call_tool('grep', {'pattern': '('})
+    c.check(wrong.is_error and code(wrong) == 'SEARCH_INVALID_PATTERN', 'a bad pattern is an error', text(wrong))
+
+    answers = {}
+
+    async def one(number):
+        answers[number] = text(await client.call_tool('grep', {'pattern': f'needle {number}$'}))
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(100):
+            tasks.start_soon(one, number)
+    right = sum(answers[n] == f'Found 1 match\n\nsrc/f{n:03}.txt\nLine 1: needle {n}' for n in range(100))
+    c.check(right == 100, 'a hundred searches at once are answered', right)
 
 
 async def cancels_a_long_read(client, c, folder):
@@ -94,6 +124,7 @@ async def main(binary, era):
         async with Client(server, mode=era) as client:
             await lists_the_tools(client, c)
             await reads_and_edits(client, c, folder)
+            await searches(client, c, folder)
             await cancels_a_long_read(client, c, folder)
     print(f'{c.who}: {c.passed} passed, {c.failed} failed', flush=True)
     return 1 if c.failed else 0
