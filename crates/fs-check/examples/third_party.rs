@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dsh_fs::literal_edit::LiteralEdit;
 use dsh_fs::{
     BytesRead, EditOutcome, FileSystem, FsCall, FsDirEntry, FsError, FsInfo, FsPathInfo, FsTarget, FsVersion,
-    MemoryFileSystem, ResumePoint, SandboxMode, TextRead, TextStream, WriteGuard, WriteOutcome,
+    MemoryFileSystem, ReadRules, ResumePoint, SandboxMode, TextRead, TextStream, WriteGuard, WriteOutcome,
 };
 use dsh_fs_check::async_trait;
 
@@ -112,6 +112,10 @@ impl<F: FileSystem> FileSystem for Counting<F> {
 
     fn sandbox_mode(&self) -> Option<SandboxMode> {
         self.inner.sandbox_mode()
+    }
+
+    fn read_rules(&self) -> Option<Arc<dyn ReadRules>> {
+        self.inner.read_rules()
     }
 }
 

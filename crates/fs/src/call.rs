@@ -1,6 +1,7 @@
 //! What every operation is told beside its own arguments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,14 @@ pub enum SandboxMode {
 }
 
 impl SandboxMode {
+    /// All of them, the narrowest first.
+    pub const ALL: [Self; 3] = [Self::ReadOnly, Self::WorkspaceWrite, Self::DangerFullAccess];
+
+    /// The mode that settings and messages write like this.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
+    }
+
     /// The mode as settings and messages write it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,6 +53,12 @@ pub struct FsCall {
     pub cancel: CancellationToken,
     /// The sandbox policy of this call; `None` leaves it to the backend's standing one.
     pub policy: Option<CallPolicy>,
+    /// The folder, absolute and canonical, that this call must not leave. A fence sets it when it has judged a target; a
+    /// backend on a disk opens everything beneath a descriptor of that folder and follows no link on the way. Where
+    /// something has moved since the target was resolved, the answer is
+    /// [`SandboxDenied`](crate::FsErrorCode::SandboxDenied), and the target is to be resolved and judged anew. Backends without
+    /// links ignore it.
+    pub beneath: Option<Arc<Path>>,
 }
 
 impl FsCall {
@@ -54,7 +69,13 @@ impl FsCall {
 
     /// A call that ends when `cancel` says so.
     pub fn cancelled_by(cancel: CancellationToken) -> Self {
-        Self { cancel, policy: None }
+        Self { cancel, ..Self::default() }
+    }
+
+    /// The same call, kept beneath a folder.
+    #[must_use]
+    pub fn beneath(&self, folder: Arc<Path>) -> Self {
+        Self { beneath: Some(folder), ..self.clone() }
     }
 
     /// Fails with `<op> aborted` once the call is cancelled.

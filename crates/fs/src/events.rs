@@ -31,6 +31,11 @@ impl Owner {
         Self(weak)
     }
 
+    /// The object, if it is a `T` and still exists.
+    pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.0.upgrade()?.downcast().ok()
+    }
+
     /// Has the object ceased to exist? Its address is not given to another one before this handle goes too.
     pub fn is_gone(&self) -> bool {
         self.0.strong_count() == 0

@@ -1,13 +1,14 @@
 //! [`FileSystem`]: the contract between tools and whatever holds the files.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use dsh_plugin::ServiceKey;
 
 use crate::literal_edit::LiteralEdit;
 use crate::{
-    BytesRead, EditOutcome, FsCall, FsDirEntry, FsError, FsInfo, FsPathInfo, FsTarget, FsVersion,
+    BytesRead, EditOutcome, FsCall, FsDirEntry, FsError, FsInfo, FsPathInfo, FsTarget, FsVersion, ReadRules,
     ResumePoint, SandboxMode, TextRead, WriteGuard, WriteOutcome,
 };
 
@@ -191,6 +192,10 @@ pub trait FileSystem: Send + Sync + 'static {
 
     /// The mode that this backend enforces on mutations by default; `None` for one without a fence.
     fn sandbox_mode(&self) -> Option<SandboxMode>;
+
+    /// What may be read, where not everything may. Whoever walks the places that [`process_path`](Self::process_path)
+    /// names without asking this backend for each file has to ask these rules.
+    fn read_rules(&self) -> Option<Arc<dyn ReadRules>>;
 }
 
 /// Answer of [`FileSystem::stream_text`].

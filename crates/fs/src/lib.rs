@@ -19,6 +19,7 @@ pub mod leftovers;
 pub mod line_endings;
 pub mod literal_edit;
 mod memory;
+mod sandbox;
 pub mod shown_name;
 mod target;
 pub mod text;
@@ -35,6 +36,7 @@ pub use info::{
     WriteOperation, WriteOutcome,
 };
 pub use memory::MemoryFileSystem;
+pub use sandbox::{ReadRules, SANDBOX_POLICY, SandboxPolicy};
 pub use target::{FsTarget, TargetKey};
 pub use version::{FsVersion, ResumePoint};
 

@@ -12,8 +12,8 @@ use crate::line_endings::{Dress, to_lf};
 use crate::literal_edit::LiteralEdit;
 use crate::{
     BytesRead, EditOutcome, FileSystem, FsCall, FsDirEntry, FsError, FsInfo, FsKind, FsOp, FsPathInfo,
-    FsPathKind, FsTarget, FsVersion, ResumePoint, SandboxMode, TargetKey, TextChunk, TextChunks, TextRead,
-    TextStream, WriteGuard, WriteOperation, WriteOutcome, text,
+    FsPathKind, FsTarget, FsVersion, ReadRules, ResumePoint, SandboxMode, TargetKey, TextChunk, TextChunks,
+    TextRead, TextStream, WriteGuard, WriteOperation, WriteOutcome, text,
 };
 
 /// A file system in memory: `/`-separated absolute paths, no links, no permissions.
@@ -335,6 +335,10 @@ impl FileSystem for MemoryFileSystem {
     }
 
     fn sandbox_mode(&self) -> Option<SandboxMode> {
+        None
+    }
+
+    fn read_rules(&self) -> Option<Arc<dyn ReadRules>> {
         None
     }
 }
