@@ -27,6 +27,8 @@ pub struct Fallbacks {
     pub no_replace: bool,
     /// Create without hard links.
     pub hard_links: bool,
+    /// Open beneath a folder one component at a time, without `openat2`.
+    pub openat2: bool,
 }
 
 /// What the file system of a folder can do, as far as publication depends on it.
@@ -110,7 +112,7 @@ pub(crate) fn tell_without_exchange(folder: impl AsFd, path: &str) {
     let Ok(stat) = fstat(folder) else { return };
     if TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(stat.st_dev) {
         tracing::warn!(
-            path,
+            path = ?path,
             "this file system cannot exchange two files: a program that does not take our lock can lose a change \
              that it makes in the instant of publication"
         );

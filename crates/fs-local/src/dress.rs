@@ -16,8 +16,9 @@ use crate::work::Work;
 const ACL: &str = "system.posix_acl_access";
 const USER: &[u8] = b"user.";
 const SECURITY: &[u8] = b"security.";
-/// These are made from the old bytes and would accuse the new ones.
-const OF_THE_BYTES: [&[u8]; 2] = [b"security.ima", b"security.evm"];
+/// These are made from the old bytes and would accuse the new ones, or are what the old bytes were trusted with: the
+/// kernel, too, takes capabilities from a file that is written.
+const OF_THE_BYTES: [&[u8]; 3] = [b"security.ima", b"security.evm", b"security.capability"];
 /// What the kernel lets a list of names or one value take at most.
 const LARGEST: usize = 1 << 16;
 

@@ -220,7 +220,8 @@ impl<'a> Replacement<'a> {
         };
         if let Err(error) = put_on() {
             let error: FsError = error;
-            tracing::warn!(path = &*work.display, %error, "a change of mode or attributes could not be kept");
+            let error = error.to_string();
+            tracing::warn!(path = ?work.display, ?error, "a change of mode or attributes could not be kept");
         }
     }
 }

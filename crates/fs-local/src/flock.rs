@@ -49,7 +49,7 @@ pub(crate) fn lock(folder: impl AsFd, patience: &mut Duration, work: &Work) -> R
             }
             // Network file systems that map it to locks which need a descriptor for writing, and those without any.
             Err(error) => {
-                tracing::debug!(path = &*work.display, %error, "the folder could not be locked");
+                tracing::debug!(path = ?work.display, %error, "the folder could not be locked");
                 return Ok(false);
             }
         }

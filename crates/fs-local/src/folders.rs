@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dsh_fs::{FsError, FsTarget};
-use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, ResolveFlags, fstat, fsync, mkdirat, openat, openat2, unlinkat,
-};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, fsync, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::flock;
@@ -39,9 +37,15 @@ impl Place {
         let (Some(mut above), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(work.not_regular_file());
         };
+        // What is above it is out of bounds, but it is there and a folder.
+        if work.start.is_at(path) {
+            return Err(work.not_regular_file());
+        }
         let mut missing = Vec::new();
         loop {
-            match open_without_links(above) {
+            // A key holds no links, so one that is met now was put there since, and might lead out of where the caller's
+            // policies looked.
+            match work.start.open_without_links(above, FOLDER) {
                 Ok(folder) => {
                     missing.reverse();
                     let readable = match open_to_read(&folder) {
@@ -60,14 +64,14 @@ impl Place {
                     missing.push(name.as_bytes().to_vec());
                     above = next;
                 }
-                Err(Errno::LOOP) => {
+                Err(Errno::LOOP) if !work.start.is_bounded() => {
                     return Err(FsError::io(
                         work.op,
                         &work.display,
                         "a folder on the way has become a symbolic link",
                     ));
                 }
-                Err(errno) => return Err(work.os(errno)),
+                Err(errno) => return Err(work.on_the_way(errno)),
             }
         }
     }
@@ -196,15 +200,4 @@ fn open_to_read(folder: &OwnedFd) -> rustix::io::Result<OwnedFd> {
 
 fn is_gone(folder: impl AsFd) -> bool {
     fstat(folder).is_ok_and(|stat| stat.st_nlink == 0)
-}
-
-/// A key holds no links, so one that is met now was put there since, and might lead out of where the caller's
-/// policies looked.
-fn open_without_links(path: &Path) -> rustix::io::Result<OwnedFd> {
-    let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    match openat2(CWD, path, FOLDER, Mode::empty(), no_links) {
-        // Kernels before 5.6, and containers that forbid what they do not know.
-        Err(Errno::NOSYS | Errno::PERM) => openat(CWD, path, FOLDER | OFlags::NOFOLLOW, Mode::empty()),
-        answer => answer,
-    }
 }

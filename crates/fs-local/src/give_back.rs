@@ -99,7 +99,7 @@ impl<'a> Replacement<'a> {
         };
         let passed: rustix::io::Result<()> = pass_on();
         if let Err(error) = passed {
-            tracing::warn!(path = &*self.work.display, %error, "a change of mode could not be kept");
+            tracing::warn!(path = ?self.work.display, %error, "a change of mode could not be kept");
         }
     }
 
@@ -113,7 +113,7 @@ impl<'a> Replacement<'a> {
     fn kept(&self, hidden: &str, how: Kept, work: &Work) -> FsError {
         let name = conflict::keep(self.folder.as_fd(), hidden, self.name, self.manner.without);
         let path = self.folder.path_of(&name);
-        tracing::warn!(path = &*work.display, kept = %path, "another program's file could not be given back");
+        tracing::warn!(path = ?work.display, kept = ?path, "another program's file could not be given back");
         let (verb, display) = (work.op.verb(), &*work.display);
         match how {
             Kept::Overtaken => FsError::new(

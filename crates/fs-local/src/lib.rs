@@ -24,6 +24,7 @@ mod os_error;
 mod plugin;
 mod publish;
 mod resolve;
+mod rooted;
 mod scan;
 mod stage;
 mod stat;

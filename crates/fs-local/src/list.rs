@@ -10,11 +10,12 @@ use std::path::Path;
 
 use dsh_fs::leftovers::is_leftover_name;
 use dsh_fs::{FsDirEntry, FsError, FsKind, FsTarget, TargetKey};
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
 use rustix::io::Errno;
 
 use crate::identity::{Sighting, modified, size};
 use crate::resolve::follow;
+use crate::rooted::Start;
 use crate::stat::{by_identity, kind};
 use crate::work::Work;
 
@@ -24,25 +25,25 @@ pub(crate) fn list(target: &FsTarget, work: &Work) -> Result<Vec<FsDirEntry>, Fs
     let mut entries = Vec::with_capacity(names.len());
     for name in names {
         work.check()?;
-        entries.push(entry(&folder, target, &name));
+        entries.push(entry(&folder, target, &name, &work.start));
     }
     work.check()?;
     Ok(entries)
 }
 
 fn open(target: &FsTarget, work: &Work) -> Result<OwnedFd, FsError> {
-    let path = target.key().as_bytes();
+    let path = Path::new(OsStr::from_bytes(target.key().as_bytes()));
     let absent = |errno| match errno {
         Errno::NOENT | Errno::NOTDIR => FsError::not_found(work.op, &work.display),
-        other => work.os(other),
+        other => work.on_the_way(other),
     };
     // Looked at first, so that a FIFO or a device is refused without being opened.
-    let stat = statat(CWD, path, AtFlags::empty()).map_err(absent)?;
+    let stat = work.start.stat(path).map_err(absent)?;
     if kind(&stat) != FsKind::Directory {
         return Err(FsError::not_directory(&work.display));
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    openat(CWD, path, flags, Mode::empty()).map_err(absent)
+    work.start.open(path, flags).map_err(absent)
 }
 
 /// In byte order; without what publications leave behind when they are killed or collide, which is for people to see
@@ -61,7 +62,7 @@ fn names(folder: &OwnedFd, work: &Work) -> Result<Vec<Vec<u8>>, FsError> {
     Ok(names)
 }
 
-fn entry(folder: &OwnedFd, parent: &FsTarget, name: &[u8]) -> FsDirEntry {
+fn entry(folder: &OwnedFd, parent: &FsTarget, name: &[u8], start: &Start) -> FsDirEntry {
     let path = Path::new(OsStr::from_bytes(parent.key().as_bytes())).join(OsStr::from_bytes(name));
     let shown = String::from_utf8_lossy(name).into_owned();
     let display = format!("{}/{shown}", parent.display_path().trim_end_matches('/'));
@@ -69,8 +70,13 @@ fn entry(folder: &OwnedFd, parent: &FsTarget, name: &[u8]) -> FsDirEntry {
     let own = Sighting::from_stat(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)).ok();
     let is_link = own.is_some_and(|(_, stat)| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink);
     let (found, path) = if is_link {
-        let found = Sighting::from_stat(|| statat(folder, name, AtFlags::empty())).ok();
-        (found, follow(&path).map_or(path, |reached| reached.path))
+        let reached = follow(&path).map_or(path, |reached| reached.path);
+        let found = match start {
+            Start::Disk => Sighting::from_stat(|| statat(folder, name, AtFlags::empty())),
+            // A link may lead out.
+            Start::Root(_) => Sighting::from_stat(|| start.stat(&reached)),
+        };
+        (found.ok(), reached)
     } else {
         (own, path)
     };

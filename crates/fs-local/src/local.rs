@@ -3,21 +3,23 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use dsh_fs::literal_edit::LiteralEdit;
 use dsh_fs::{
     BytesRead, EditOutcome, FileSystem, FsCall, FsDirEntry, FsError, FsInfo, FsOp, FsPathInfo, FsTarget,
-    FsVersion, ResumePoint, SandboxMode, TextRead, TextStream, WriteGuard, WriteOutcome,
+    FsVersion, ReadRules, ResumePoint, SandboxMode, TextRead, TextStream, WriteGuard, WriteOutcome,
 };
 use rustix::fs::{AtFlags, CWD, FileType, statat};
 
 use crate::edit::Edit;
 use crate::publish::Manner;
+use crate::rooted::Roots;
 use crate::scan::{self, BLOCK, Limits};
 use crate::steps::{Step, Steps};
 use crate::stream::Chunks;
-use crate::work::blocking;
+use crate::work::{Work, blocking};
 use crate::write::Write;
 use crate::{ConfigError, Fallbacks, LocalFsConfig, address, list, lock, open, resolve, stat};
 
@@ -31,6 +33,7 @@ pub struct LocalFileSystem {
     limits: Limits,
     basis_max: u64,
     manner: Manner,
+    roots: Roots,
 }
 
 impl LocalFileSystem {
@@ -55,7 +58,13 @@ impl LocalFileSystem {
             without: Fallbacks::default(),
             steps: Steps::default(),
         };
-        Ok(Self { cwd, limits: Limits { block: BLOCK, digest_refused: basis_max }, basis_max, manner })
+        Ok(Self {
+            cwd,
+            limits: Limits { block: BLOCK, digest_refused: basis_max },
+            basis_max,
+            manner,
+            roots: Roots::default(),
+        })
     }
 
     /// The same without what the file system may be able to do, so that tests and proofs can go the ways of others.
@@ -63,6 +72,7 @@ impl LocalFileSystem {
     pub fn with_fallbacks(config: LocalFsConfig, without: Fallbacks) -> Result<Self, ConfigError> {
         let mut fs = Self::new(config)?;
         fs.manner.without = without;
+        fs.roots.without_openat2 = without.openat2;
         Ok(fs)
     }
 
@@ -87,6 +97,21 @@ impl LocalFileSystem {
     /// The folder where relative paths of a call start.
     fn base(&self, cwd: Option<&Path>) -> PathBuf {
         cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd))
+    }
+
+    /// Does an operation within the bounds of its call.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        op: FsOp,
+        display: &str,
+        call: &FsCall,
+        operation: impl FnOnce(&Work) -> Result<T, FsError> + Send + 'static,
+    ) -> Result<T, FsError> {
+        let (roots, beneath) = (self.roots.clone(), call.beneath.clone());
+        blocking(op, display, call, move |work| {
+            operation(&work.starting(roots.start(beneath.as_ref(), work)?))
+        })
+        .await
     }
 }
 
@@ -114,7 +139,7 @@ impl FileSystem for LocalFileSystem {
 
     async fn stat(&self, target: &FsTarget, call: &FsCall) -> Result<Option<FsInfo>, FsError> {
         let file = target.clone();
-        blocking(FsOp::Stat, target.display_path(), call, move |work| stat::stat(&file, work)).await
+        self.blocking(FsOp::Stat, target.display_path(), call, move |work| stat::stat(&file, work)).await
     }
 
     async fn lstat(
@@ -124,7 +149,7 @@ impl FileSystem for LocalFileSystem {
         call: &FsCall,
     ) -> Result<Option<FsPathInfo>, FsError> {
         let (base, written) = (self.base(cwd), path.to_owned());
-        blocking(FsOp::Lstat, path, call, move |work| {
+        self.blocking(FsOp::Lstat, path, call, move |work| {
             let named = resolve::name(&written, &base)?;
             stat::lstat(&named, &work.named(&named.display))
         })
@@ -133,7 +158,7 @@ impl FileSystem for LocalFileSystem {
 
     async fn read_text(&self, target: &FsTarget, call: &FsCall) -> Result<TextRead, FsError> {
         let (file, limits) = (target.clone(), self.limits);
-        blocking(FsOp::Read, target.display_path(), call, move |work| {
+        self.blocking(FsOp::Read, target.display_path(), call, move |work| {
             scan::read_text(&open::for_reading(&file, work)?, limits, work)
         })
         .await
@@ -151,13 +176,14 @@ impl FileSystem for LocalFileSystem {
         }
         let file = target.clone();
         let display = target.display_path();
-        let opened = blocking(FsOp::Read, display, call, move |work| open::for_reading(&file, work)).await?;
+        let opened =
+            self.blocking(FsOp::Read, display, call, move |work| open::for_reading(&file, work)).await?;
         Ok(TextStream::Open(Box::new(Chunks::open(opened, self.limits, call, display))))
     }
 
     async fn read_bytes(&self, target: &FsTarget, max: u64, call: &FsCall) -> Result<BytesRead, FsError> {
         let (file, block) = (target.clone(), self.limits.block);
-        blocking(FsOp::Read, target.display_path(), call, move |work| {
+        self.blocking(FsOp::Read, target.display_path(), call, move |work| {
             scan::read_bytes(&open::for_reading(&file, work)?, max, block, work)
         })
         .await
@@ -165,7 +191,7 @@ impl FileSystem for LocalFileSystem {
 
     async fn list_dir(&self, target: &FsTarget, call: &FsCall) -> Result<Vec<FsDirEntry>, FsError> {
         let folder = target.clone();
-        blocking(FsOp::List, target.display_path(), call, move |work| list::list(&folder, work)).await
+        self.blocking(FsOp::List, target.display_path(), call, move |work| list::list(&folder, work)).await
     }
 
     async fn write_text(
@@ -183,7 +209,7 @@ impl FileSystem for LocalFileSystem {
             manner: self.manner.clone(),
         };
         let file = target.clone();
-        blocking(FsOp::Write, target.display_path(), call, move |work| {
+        self.blocking(FsOp::Write, target.display_path(), call, move |work| {
             // Held where the work is done, so that it is held to the end even if the caller goes away.
             let _turn = turn;
             write.run(&file, work)
@@ -201,7 +227,7 @@ impl FileSystem for LocalFileSystem {
         let turn = lock::for_mutation(target, FsOp::Edit, call).await?;
         let edit = Edit { request: edit.clone(), guard: guard.cloned(), manner: self.manner.clone() };
         let file = target.clone();
-        blocking(FsOp::Edit, target.display_path(), call, move |work| {
+        self.blocking(FsOp::Edit, target.display_path(), call, move |work| {
             let _turn = turn;
             edit.run(&file, work)
         })
@@ -209,6 +235,10 @@ impl FileSystem for LocalFileSystem {
     }
 
     fn sandbox_mode(&self) -> Option<SandboxMode> {
+        None
+    }
+
+    fn read_rules(&self) -> Option<Arc<dyn ReadRules>> {
         None
     }
 }

@@ -3,10 +3,13 @@
 //! The type is looked at before opening, because opening alone can have effects (a device) or wait (a FIFO), and
 //! again on the descriptor, because the name may lead elsewhere by then.
 
+use std::ffi::OsStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use dsh_fs::{FsError, FsTarget};
-use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, Stat, StatxAttributes, StatxFlags, accessat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat, StatxAttributes, StatxFlags, accessat};
 use rustix::fs::{openat, statat, statx};
 use rustix::io::Errno;
 
@@ -30,15 +33,19 @@ impl Opened {
     }
 }
 
-/// Opens a target for reading, links followed.
+/// Opens a target for reading, links followed unless the call is bounded.
 pub(crate) fn for_reading(target: &FsTarget, work: &Work) -> Result<Opened, FsError> {
-    let path = target.key().as_bytes();
+    let path = Path::new(OsStr::from_bytes(target.key().as_bytes()));
     let absent = |errno| match errno {
         Errno::NOENT | Errno::NOTDIR => FsError::not_found(work.op, &work.display),
-        other => work.os(other),
+        other => work.on_the_way(other),
     };
-    regular(&statat(CWD, path, AtFlags::empty()).map_err(absent)?, work)?;
-    let file = openat(CWD, path, READING, Mode::empty()).map_err(absent)?;
+    regular(&work.start.stat(path).map_err(absent)?, work)?;
+    let file = work.start.open(path, READING).map_err(|errno| match errno {
+        // Nothing on the way says so, but somebody's lease on the file.
+        Errno::AGAIN => work.os(errno),
+        other => absent(other),
+    })?;
     opened(file, true, work)
 }
 

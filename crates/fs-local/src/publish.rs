@@ -133,7 +133,7 @@ fn settle<T>(
     }
     let durable = match manner.durability {
         Durability::Full => folder.sync().map_err(|error| {
-            tracing::warn!(path = &*work.display, %error, "the change is in place but its folder could not be synced");
+            tracing::warn!(path = ?work.display, %error, "the change is in place but its folder could not be synced");
         }),
         Durability::Rename => Err(()),
     };

@@ -1,16 +1,21 @@
 //! Type, size and version of a file without reading it.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use dsh_fs::{FsError, FsInfo, FsKind, FsPathInfo, FsPathKind, FsTarget};
-use rustix::fs::{AtFlags, CWD, FileType, Stat, statat};
+use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
 use crate::identity::{Sighting, Token, size};
 use crate::resolve::Named;
 use crate::work::Work;
 
-/// Links followed.
+/// Links followed, unless the call is bounded.
 pub(crate) fn stat(target: &FsTarget, work: &Work) -> Result<Option<FsInfo>, FsError> {
-    let Some((seen, stat)) = look(target.key().as_bytes(), AtFlags::empty(), work)? else {
+    let path = Path::new(OsStr::from_bytes(target.key().as_bytes()));
+    let Some((seen, stat)) = look(|| work.start.stat(path), work)? else {
         return Ok(None);
     };
     Ok(Some(FsInfo { version: by_identity(seen), kind: kind(&stat), size: Some(size(&stat)) }))
@@ -18,8 +23,9 @@ pub(crate) fn stat(target: &FsTarget, work: &Work) -> Result<Option<FsInfo>, FsE
 
 /// The last link not followed, unless the path ends in a slash: then the folder behind it is meant.
 pub(crate) fn lstat(named: &Named, work: &Work) -> Result<Option<FsPathInfo>, FsError> {
-    let flags = if named.folder { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
-    let Some((seen, stat)) = look(&named.path, flags, work)? else {
+    let path = &named.path;
+    let look_at = || if named.folder { work.start.stat(path) } else { work.start.lstat(path) };
+    let Some((seen, stat)) = look(look_at, work)? else {
         return Ok(None);
     };
     let kind = match FileType::from_raw_mode(stat.st_mode) {
@@ -47,13 +53,12 @@ pub(crate) fn by_identity(seen: Sighting) -> dsh_fs::FsVersion {
 }
 
 fn look(
-    path: impl rustix::path::Arg,
-    flags: AtFlags,
+    stat: impl FnOnce() -> rustix::io::Result<Stat>,
     work: &Work,
 ) -> Result<Option<(Sighting, Stat)>, FsError> {
-    match Sighting::from_stat(|| statat(CWD, path, flags)) {
+    match Sighting::from_stat(stat) {
         Ok(found) => Ok(Some(found)),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-        Err(errno) => Err(work.os(errno)),
+        Err(errno) => Err(work.on_the_way(errno)),
     }
 }

@@ -94,6 +94,31 @@ async fn attributes_and_access_lists_survive_every_mutation() {
     assert_eq!(disk.text("f"), "5");
 }
 
+/// A program that may bind low ports: version 2, `CAP_NET_BIND_SERVICE` permitted and effective.
+const CAPABILITY: [u8; 20] = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+#[tokio::test]
+async fn capabilities_are_not_handed_on_to_bytes_that_nobody_trusted_with_them() {
+    let name = "security.capability";
+    for write in [false, true] {
+        let disk = Disk::new();
+        disk.put("f", "1").mode("f", 0o755);
+        // Only root may set these.
+        if !set(&disk, "f", name, &CAPABILITY) {
+            return;
+        }
+        set(&disk, "f", "security.dsh", b"label");
+        assert!(get(&disk, "f", name).is_some());
+        if write {
+            disk.write("f", "2").await.unwrap();
+        } else {
+            disk.edit("f", "1", "2").await.unwrap();
+        }
+        assert_eq!((get(&disk, "f", name), mode(&disk, "f")), (None, 0o755));
+        assert_eq!(get(&disk, "f", "security.dsh").as_deref(), Some(&b"label"[..]));
+    }
+}
+
 #[tokio::test]
 async fn a_new_file_gets_what_the_kernel_makes_of_the_folders_default_list() {
     let disk = Disk::new();

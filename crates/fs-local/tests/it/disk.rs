@@ -225,6 +225,7 @@ pub(crate) fn fallbacks() -> Fallbacks {
         tmpfile: without('t'),
         no_replace: without('n'),
         hard_links: without('h'),
+        openat2: false,
     }
 }
 

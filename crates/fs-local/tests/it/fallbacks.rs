@@ -53,6 +53,7 @@ async fn a_create_never_replaces_in_any_way() {
             tmpfile: bits & 1 != 0,
             no_replace: bits & 2 != 0,
             hard_links: bits & 4 != 0,
+            openat2: false,
         };
         // Another program makes the file after it was seen to be absent. By a look alone this is found out only
         // before the look, so the file is made at the step before.
