@@ -20,6 +20,10 @@ pub struct ToolError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolArgsError(String);
 
+/// A call that somebody who may has refused: a policy, a guard, a person. Name `ToolDenied`, code `DENIED`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolDenied(String);
+
 impl ToolError {
     /// Attaches metadata, such as `{"committed": true}` where a change was made before the failure.
     #[must_use]
@@ -74,16 +78,41 @@ impl Coded for ToolArgsError {
     }
 }
 
+impl ToolDenied {
+    /// The message is the whole text after `Error: `.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for ToolDenied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ToolDenied {}
+
+impl Coded for ToolDenied {
+    fn name(&self) -> &'static str {
+        "ToolDenied"
+    }
+
+    fn code(&self) -> Option<&str> {
+        Some("DENIED")
+    }
+}
+
 /// The failures that the pipeline itself reports.
 pub(crate) mod failures {
-    use super::ErrorInfo;
+    use super::{ErrorInfo, ToolDenied};
 
     pub(crate) fn unknown_tool(name: &str) -> ErrorInfo {
         ErrorInfo::named(format!("unknown tool \"{name}\""), "ToolNotFoundError", "UNKNOWN_TOOL")
     }
 
     pub(crate) fn denied(reason: String) -> ErrorInfo {
-        ErrorInfo::named(reason, "ToolDenied", "DENIED")
+        ErrorInfo::of(&ToolDenied(reason))
     }
 
     /// A post-execute listener asked for what cannot be done.

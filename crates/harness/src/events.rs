@@ -19,7 +19,7 @@ pub struct PreExecute {
     pub exec: Arc<Execution>,
 }
 
-/// The answer to [`PreExecute`]. Asking a person comes later, hence `non_exhaustive`.
+/// The answer to [`PreExecute`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
@@ -29,6 +29,11 @@ pub enum Decision {
     Deny {
         /// The whole message.
         reason: String,
+    },
+    /// Ask a person through the service `approval`; where nobody can be asked, refuse. Guards may refuse before and after.
+    Ask {
+        /// Why, in one line for people.
+        reason: Option<String>,
     },
 }
 

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod approval;
 mod content;
 mod error;
 mod events;
@@ -12,6 +13,7 @@ mod result;
 mod scheduler;
 mod schema;
 mod session;
+mod session_log;
 mod settings;
 mod spill;
 mod spill_local;
@@ -20,8 +22,12 @@ mod timeout_policy;
 mod tool;
 mod typed_tool;
 
+pub use approval::{
+    APPROVAL, Approval, ApprovalConfig, ApprovalOutcome, ApprovalPlugin, ApprovalPolicy, ApprovalRequest,
+    AskApproval,
+};
 pub use content::Content;
-pub use error::{ToolArgsError, ToolError};
+pub use error::{ToolArgsError, ToolDenied, ToolError};
 pub use events::{
     Decision, Execute, PostExecute, PreExecute, ResultPublished, SystemPromptChanged, ToolsChanged, Verdict,
 };
@@ -31,6 +37,7 @@ pub use registry::{TOOLS, ToolRegistry};
 pub use result::{CanonicalValue, ErrorInfo, Outcome, ToolResult};
 pub use schema::{ObjectSchema, Schema};
 pub use session::{Session, SessionHeader};
+pub use session_log::{LogEvent, SessionLog};
 pub use settings::positive_integer;
 pub use spill::{SPILL_STORE, SpillRequest, SpillStore, Spilled};
 pub use spill_local::{SpillLocalConfig, SpillLocalPlugin};

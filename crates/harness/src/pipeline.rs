@@ -5,8 +5,10 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use dsh_plugin::Failure;
+use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::approval::{APPROVAL, ApprovalOutcome, ApprovalRequest};
 use crate::content::{Content, joined_text};
 use crate::error::failures;
 use crate::events::{Decision, Execute, PostExecute, PreExecute, ResultPublished, Verdict};
@@ -14,6 +16,7 @@ use crate::execution::{Execution, ToolCall};
 use crate::progress::Progress;
 use crate::registry::Shared;
 use crate::result::{ErrorInfo, ToolResult};
+use crate::session_log::short;
 
 /// A call that was looked at by policy.
 pub(crate) struct Prepared {
@@ -40,9 +43,14 @@ enum Outcome {
     Final(ToolResult),
 }
 
-/// Whether the call may run: cancellation, `tools/pre-execute`, guards, cancellation again.
+/// Whether the call may run: cancellation, `tools/pre-execute` (which may have a person asked), guards, cancellation again.
+/// Every call that comes here is in its session's log; its result follows in [`commit`].
 pub(crate) async fn prepare(shared: &Shared, call: ToolCall) -> Prepared {
     let exec = Arc::new(Execution::new(call));
+    if let Some(session) = &exec.session {
+        let data = json!({ "callId": short(&exec.call_id), "name": short(&exec.tool) });
+        session.log().append("tool/call", data);
+    }
     let refused = refusal(shared, &exec).await;
     Prepared { flight: Flight { exec, progress: Arc::default() }, refused }
 }
@@ -77,12 +85,27 @@ pub(crate) async fn commit(shared: &Shared, dispatched: Dispatched) -> ToolResul
         // Whoever turned the success into a failure: what the body changed for good stays said.
         result.meta = flight.progress.committed().cloned();
     }
+    if let Some(session) = &flight.exec.session {
+        session.log().append("tool/result", logged(&flight.exec, &result));
+    }
     let published = ResultPublished { exec: flight.exec, result: Arc::new(result) };
     if let Err(error) = shared.context.emit::<ResultPublished>(&published) {
         let Execution { tool, call_id, .. } = &*published.exec;
         tracing::warn!("tool \"{tool}\" ({call_id}): tools/result observer failed: {error}");
     }
     Arc::unwrap_or_clone(published.result)
+}
+
+/// A result as the session's log keeps it: no arguments and no contents, which may be whole files.
+fn logged(exec: &Execution, result: &ToolResult) -> Json {
+    let mut data = json!({ "callId": short(&exec.call_id) });
+    if let Some(ErrorInfo { name, code, .. }) = result.error() {
+        data["error"] = json!({ "name": name.as_deref().unwrap_or("Error") });
+        if let Some(code) = code {
+            data["error"]["code"] = code.as_str().into();
+        }
+    }
+    data
 }
 
 /// The outcome of a call that must not run, `None` if it may.
@@ -92,15 +115,24 @@ async fn refusal(shared: &Shared, exec: &Arc<Execution>) -> Option<Outcome> {
     }
     let asked = PreExecute { exec: exec.clone() };
     let answer = shared.context.waterfall::<PreExecute, _, _>(asked, |_| async { Ok(Decision::Allow) });
-    let reason = match answer.await {
-        Ok(Decision::Deny { reason }) => Some(reason),
-        Ok(Decision::Allow) => match shared.refusal(exec) {
+    let allowed = match answer.await {
+        Ok(Decision::Allow) => Ok(()),
+        Ok(Decision::Deny { reason }) => Err(reason),
+        Ok(Decision::Ask { reason }) => match ask(shared, exec, reason).await {
+            // Who withdrew the question is not told that somebody refused.
+            Err(_) if exec.cancel.is_cancelled() => Ok(()),
+            answered => answered,
+        },
+        Err(failure) => return Some(Outcome::Final(failed(&failure))),
+    };
+    let reason = match allowed {
+        Err(reason) => Some(reason),
+        Ok(()) => match shared.refusal(exec) {
             Ok(reason) => reason,
             Err(text) => {
                 return Some(Outcome::Final(ToolResult::failure(failures::panicked("a tool guard", &text))));
             }
         },
-        Err(failure) => return Some(Outcome::Final(failed(&failure))),
     };
     match reason {
         Some(reason) => Some(Outcome::Open(ToolResult::failure(failures::denied(reason)))),
@@ -108,6 +140,39 @@ async fn refusal(shared: &Shared, exec: &Arc<Execution>) -> Option<Outcome> {
             Some(Outcome::Open(ToolResult::failure(failures::aborted(false))))
         }
         None => None,
+    }
+}
+
+/// Asks a person; the error is the whole message of the refusal.
+async fn ask(shared: &Shared, exec: &Execution, reason: Option<String>) -> Result<(), String> {
+    let tool = &exec.tool;
+    let Some(approval) = shared.context.try_service(APPROVAL) else {
+        return Err(
+            reason.unwrap_or_else(|| format!("tool \"{tool}\" requires approval (not yet supported)"))
+        );
+    };
+    let Some(session) = exec.session.clone() else {
+        return Err(format!(
+            "tool \"{tool}\" requires approval, but the call has no agent to route it through"
+        ));
+    };
+    let request = ApprovalRequest {
+        session,
+        tool: tool.clone(),
+        call_id: Some(exec.call_id.clone()),
+        reason,
+        path: None,
+        mode: None,
+        justification: None,
+        cancel: exec.cancel.clone(),
+    };
+    match approval.request(request).await {
+        ApprovalOutcome::AllowedOnce => Ok(()),
+        ApprovalOutcome::Rejected => Err(format!("the user rejected tool \"{tool}\"")),
+        ApprovalOutcome::Cancelled => Err(format!("approval for tool \"{tool}\" was cancelled")),
+        ApprovalOutcome::Unavailable => {
+            Err(format!("tool \"{tool}\" requires approval, but no approval channel is available"))
+        }
     }
 }
 
@@ -175,7 +240,7 @@ async fn judge(shared: &Shared, exec: &Arc<Execution>, result: ToolResult) -> To
     }
 }
 
-fn revalued(shared: &Shared, exec: &Execution, result: ToolResult, value: &serde_json::Value) -> ToolResult {
+fn revalued(shared: &Shared, exec: &Execution, result: ToolResult, value: &Json) -> ToolResult {
     if result.is_error() {
         let message = "tools/post-execute cannot replace the value of a failed result";
         return ToolResult::failure(failures::misused_verdict(message));

@@ -1,4 +1,4 @@
-//! The harness as a plugin: it provides the registry and the system prompt.
+//! The harness as a plugin: it provides the registry, the system prompt and the approval service.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
@@ -9,11 +9,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
 
+use crate::approval::{ApprovalConfig, ApprovalPlugin, ApprovalPolicy};
 use crate::registry::{TOOLS, ToolRegistry};
 use crate::settings::positive_integer;
 use crate::system_prompt::{SYSTEM_PROMPT, SystemPrompt};
 
-/// Provides the services `tools` and `systemPrompt`, and the two sections that belong to nobody else.
+/// Provides the services `tools`, `systemPrompt` and `approval`, and the two sections that belong to nobody else.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HarnessPlugin;
 
@@ -28,6 +29,8 @@ pub struct HarnessConfig {
     /// How many calls of one batch may be in flight at once, at least 1.
     #[serde(deserialize_with = "max_parallel")]
     pub max_parallel_tool_calls: NonZeroUsize,
+    /// Whether people are asked where a call needs approval: `ask` or `never`.
+    pub approval_policy: ApprovalPolicy,
 }
 
 const IDENTITY: &str = "You are an AI agent powered by DeepSeek Harness.";
@@ -35,7 +38,12 @@ const IDENTITY: &str = "You are an AI agent powered by DeepSeek Harness.";
 impl Default for HarnessConfig {
     fn default() -> Self {
         const TEN: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
-        Self { include_harness_identity: true, persona: String::new(), max_parallel_tool_calls: TEN }
+        Self {
+            include_harness_identity: true,
+            persona: String::new(),
+            max_parallel_tool_calls: TEN,
+            approval_policy: ApprovalPolicy::Ask,
+        }
     }
 }
 
@@ -54,6 +62,7 @@ impl Plugin for HarnessPlugin {
         prompt.section(&ctx, "deployment:persona", 0, config.persona)?;
         ctx.provide(SYSTEM_PROMPT, Arc::new(prompt))?;
         ctx.provide(TOOLS, Arc::new(ToolRegistry::new(&ctx, config.max_parallel_tool_calls)))?;
+        ctx.mount(ApprovalPlugin, ApprovalConfig { policy: config.approval_policy })?;
         Ok(())
     }
 }

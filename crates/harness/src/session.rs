@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::session_log::SessionLog;
+
 /// What a session is from its first moment on; it never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionHeader {
@@ -19,17 +21,23 @@ pub struct SessionHeader {
 #[derive(Debug)]
 pub struct Session {
     header: SessionHeader,
+    log: SessionLog,
 }
 
 impl Session {
     /// Begins a session; every call makes another one, whatever the header says.
     #[must_use]
     pub fn new(header: SessionHeader) -> Arc<Self> {
-        Arc::new(Self { header })
+        Arc::new(Self { header, log: SessionLog::default() })
     }
 
     /// The immutable header.
     pub fn header(&self) -> &SessionHeader {
         &self.header
+    }
+
+    /// What has happened in it so far.
+    pub fn log(&self) -> &SessionLog {
+        &self.log
     }
 }

@@ -1,5 +1,8 @@
 //! The spill store on the local disk: private files in a private folder.
 //!
+//! The folder is held by a descriptor and everything in it made and removed relative to that, no link followed: whoever
+//! puts another folder or a link in its place gets nothing written there.
+//!
 //! The only module of this crate that opens files.
 #![expect(
     clippy::disallowed_methods,
@@ -11,14 +14,20 @@ use std::collections::hash_map::RandomState;
 use std::fmt::Write as _;
 use std::fs::{DirBuilder, File};
 use std::hash::BuildHasher as _;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, Write as _};
 use std::num::NonZeroU64;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dsh_plugin::{Context, Failure, PlainError, Plugin};
 use futures_util::future::BoxFuture;
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, mkdirat, open, openat, statat, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -33,6 +42,10 @@ const RETRIEVAL_HINT: &str = "Use read with offset/limit, or grep this path to s
 
 /// How often a name that is taken, or a folder that another process has just removed, is tried again.
 const ATTEMPTS: usize = 16;
+
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const NEW_FILE: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Provides the service [`SPILL_STORE`] on the local disk.
 ///
@@ -82,7 +95,8 @@ impl Plugin for SpillLocalPlugin {
         let root = match config.root {
             Some(root) => {
                 check_root(&root)?;
-                Root::Configured(root)
+                // Without a slash at the end, which would follow a link.
+                Root::Configured { path: root.components().collect(), made: None }
             }
             None => Root::Temporary { base: self.temp.clone(), made: None },
         };
@@ -117,19 +131,43 @@ struct Kept {
     root: Root,
     max_bytes: u64,
     /// Oldest first.
-    files: VecDeque<(PathBuf, u64)>,
+    files: VecDeque<Spill>,
     bytes: u64,
     /// The plugin is unloaded: whoever still holds the service must not write what nobody would remove.
     closed: bool,
 }
 
+/// A file that was written, to be removed from where it was.
+struct Spill {
+    root: Arc<Held>,
+    session: String,
+    name: String,
+    bytes: u64,
+}
+
+/// A folder that was opened, and where it was then.
+struct Held {
+    path: PathBuf,
+    folder: OwnedFd,
+}
+
+/// Opened at the first save.
 enum Root {
-    Configured(PathBuf),
-    /// Made at the first save below `base`.
+    Configured {
+        path: PathBuf,
+        made: Option<Arc<Held>>,
+    },
+    /// Made below `base`.
     Temporary {
         base: PathBuf,
-        made: Option<PathBuf>,
+        made: Option<Temporary>,
     },
+}
+
+struct Temporary {
+    base: OwnedFd,
+    name: String,
+    root: Arc<Held>,
 }
 
 impl Kept {
@@ -145,28 +183,33 @@ impl Kept {
             )));
         }
         self.make_room(bytes)?;
-        let folder = self.root.make()?.join(session_folder(&request.owner.header().id));
-        let (path, mut file) = create(&folder, &encoded(&request.suggested_name))?;
-        let locator = path.display().to_string();
+        let root = self.root.make()?;
+        let session = session_folder(&request.owner.header().id);
+        let (name, mut file) = root.create(&session, &encoded(&request.suggested_name))?;
+        let spill = Spill { root, session, name, bytes };
+        let path = spill.path();
         let written = file.write_all(request.content.as_bytes());
-        if written.is_ok() || remove(&path).is_err() {
+        if written.is_ok() || spill.remove().is_err() {
             // What could not be removed now is tried again later.
-            self.files.push_back((path, bytes));
+            self.files.push_back(spill);
             self.bytes += bytes;
         }
         match written {
-            Ok(()) => Ok(Spilled { locator, bytes, retrieval_hint: RETRIEVAL_HINT.to_owned() }),
-            Err(error) => Err(failed("write", Path::new(&locator), &error)),
+            Ok(()) => {
+                let locator = path.display().to_string();
+                Ok(Spilled { locator, bytes, retrieval_hint: RETRIEVAL_HINT.to_owned() })
+            }
+            Err(error) => Err(failed("write", &path, &error)),
         }
     }
 
     /// Drops the oldest texts until so many bytes can be added.
     fn make_room(&mut self, bytes: u64) -> Result<(), Failure> {
         while self.bytes > self.max_bytes - bytes
-            && let Some((path, size)) = self.files.front()
+            && let Some(oldest) = self.files.front()
         {
-            remove(path).map_err(|error| failed("remove", path, &error))?;
-            self.bytes -= size;
+            oldest.remove().map_err(|error| failed("remove", &oldest.path(), &error))?;
+            self.bytes -= oldest.bytes;
             self.files.pop_front();
         }
         Ok(())
@@ -177,36 +220,102 @@ impl Kept {
         self.closed = true;
         self.bytes = 0;
         let mut told = Ok(());
-        for (path, _) in self.files.drain(..) {
-            let removed = remove(&path).map_err(|error| failed("remove", &path, &error));
+        for spill in self.files.drain(..) {
+            let removed = spill.remove().map_err(|error| failed("remove", &spill.path(), &error));
             told = told.and(removed);
         }
-        if let Root::Temporary { made: Some(root), .. } = &self.root {
-            // It is ours alone, so whatever else is in it goes too.
-            let removed = gone(std::fs::remove_dir_all(root));
-            told = told.and(removed.map_err(|error| failed("remove", root, &error)));
+        if let Root::Temporary { made: Some(made), .. } = &self.root {
+            let removed = made.remove().map_err(|error| failed("remove", &made.root.path, &error));
+            told = told.and(removed);
         }
         told
     }
 }
 
 impl Root {
-    /// The folder, which is there afterwards.
-    fn make(&mut self) -> Result<&Path, Failure> {
+    /// The folder, which is where its path leads.
+    fn make(&mut self) -> Result<Arc<Held>, Failure> {
         match self {
-            Self::Configured(root) => {
-                private_folders()
-                    .recursive(true)
-                    .create(&*root)
-                    .map_err(|error| failed("create", root, &error))?;
-                Ok(root)
+            Self::Configured { path, made } => {
+                let held = match made {
+                    Some(held) => held.clone(),
+                    None => made.insert(Arc::new(configured(path)?)).clone(),
+                };
+                if held.is_there() {
+                    return Ok(held);
+                }
+                // To make it again would be to follow whatever leads there now.
+                Err(plain(format!("the spill folder \"{}\" is not the one that was opened", path.display())))
             }
             Self::Temporary { base, made } => {
-                // Many systems remove temporary files that are old.
-                let there = made.take().filter(|root| is_folder(root));
-                Ok(made.insert(there.map_or_else(|| temporary(base), Ok)?))
+                // Many systems remove temporary files that are old, and then somebody else may have taken the name.
+                let there = made.take().filter(|made| made.root.is_there());
+                Ok(made.insert(there.map_or_else(|| temporary(base), Ok)?).root.clone())
             }
         }
+    }
+}
+
+impl Held {
+    /// Is this still what its path leads to?
+    fn is_there(&self) -> bool {
+        is_at(&self.folder, CWD, &self.path)
+    }
+
+    /// Makes a file that was not there, and the session's folder where needed.
+    fn create(&self, session: &str, name: &str) -> Result<(String, File), Failure> {
+        retried(
+            || {
+                let made = mkdirat(&self.folder, session, Mode::RWXU);
+                let folder =
+                    match (made, openat(&self.folder, session, FOLDER | OFlags::NOFOLLOW, Mode::empty())) {
+                        // A link is not followed: it is somebody else's.
+                        (Err(Errno::EXIST), Err(Errno::NOTDIR | Errno::LOOP)) => return Err(Errno::EXIST),
+                        (Ok(()) | Err(Errno::EXIST), opened) => opened?,
+                        (Err(errno), _) => return Err(errno),
+                    };
+                let name = format!("{}-{name}", random_hex());
+                let file = openat(&folder, &name, NEW_FILE, Mode::RUSR | Mode::WUSR);
+                if file.is_err() {
+                    self.remove_if_empty(session);
+                }
+                Ok((name, File::from(file?)))
+            },
+            // Of two processes with one root, one may remove the empty folder that the other has just found.
+            |errno| matches!(*errno, Errno::EXIST | Errno::NOENT),
+        )
+        .map_err(|errno| failed("create a file in", &self.path.join(session), &errno.into()))
+    }
+
+    fn remove_if_empty(&self, session: &str) {
+        // Refused as long as something is in it.
+        let _ = unlinkat(&self.folder, session, AtFlags::REMOVEDIR);
+    }
+}
+
+impl Spill {
+    fn path(&self) -> PathBuf {
+        self.root.path.join(&self.session).join(&self.name)
+    }
+
+    /// Removes the file, and its folder with the last one in it.
+    fn remove(&self) -> io::Result<()> {
+        let root = &self.root;
+        let folder = openat(&root.folder, &self.session, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+        gone(folder.and_then(|folder| unlinkat(folder, &self.name, AtFlags::empty())))?;
+        root.remove_if_empty(&self.session);
+        Ok(())
+    }
+}
+
+impl Temporary {
+    /// It is ours alone, so whatever else is in it goes too.
+    fn remove(&self) -> io::Result<()> {
+        clear(self.root.folder.as_fd())?;
+        if !is_at(&self.root.folder, self.base.as_fd(), Path::new(&self.name)) {
+            return Ok(());
+        }
+        gone(unlinkat(&self.base, &self.name, AtFlags::REMOVEDIR))
     }
 }
 
@@ -218,79 +327,90 @@ fn check_root(root: &Path) -> Result<(), Failure> {
     Err(plain(format!("the spill folder \"{}\" must be an absolute path in UTF-8", root.display())))
 }
 
-/// Makes a folder that was not there, under a name that nobody can foresee.
-fn temporary(base: &Path) -> Result<PathBuf, Failure> {
-    check_root(base)?;
-    retried(
-        || {
-            let root = base.join(format!("dsh-spill-{:.6}", random_hex()));
-            private_folders().create(&root).map(|()| root)
-        },
-        |error| error.kind() == ErrorKind::AlreadyExists,
-    )
-    .map_err(|error| failed("create a folder in", base, &error))
+/// Opens a folder of a person's choice, made where needed. It may lie behind links, but must be none.
+fn configured(path: &Path) -> Result<Held, Failure> {
+    DirBuilder::new()
+        .mode(0o700)
+        .recursive(true)
+        .create(path)
+        .map_err(|error| failed("create", path, &error))?;
+    let folder = open(path, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+    let folder = folder.map_err(|errno| failed("open", path, &errno.into()))?;
+    Ok(Held { path: path.to_owned(), folder })
 }
 
-/// Makes a file that was not there, and its folder where needed.
-fn create(folder: &Path, name: &str) -> Result<(PathBuf, File), Failure> {
-    retried(
-        || {
-            match private_folders().create(folder) {
-                // A link is not followed: it is somebody else's.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && is_folder(folder) => {}
-                made => made?,
-            }
-            let path = folder.join(format!("{}-{name}", random_hex()));
-            let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
-            if file.is_err() {
-                remove_if_empty(folder);
-            }
-            file.map(|file| (path, file))
-        },
-        // Of two processes with one root, one may remove the empty folder that the other has just found.
-        |error| matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound),
-    )
-    .map_err(|error| failed("create a file in", folder, &error))
+/// Makes a folder that was not there, under a name that nobody can foresee.
+fn temporary(base: &Path) -> Result<Temporary, Failure> {
+    check_root(base)?;
+    let made = open(base, FOLDER, Mode::empty()).and_then(|folder| {
+        let (name, root) = retried(
+            || {
+                let name = format!("dsh-spill-{:.6}", random_hex());
+                mkdirat(&folder, &name, Mode::RWXU)?;
+                let root = openat(&folder, &name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+                if is_private(&fstat(&root)?) { Ok((name, root)) } else { Err(Errno::EXIST) }
+            },
+            |errno| *errno == Errno::EXIST,
+        )?;
+        let root = Arc::new(Held { path: base.join(&name), folder: root });
+        Ok(Temporary { base: folder, name, root })
+    });
+    made.map_err(|errno| failed("create a folder in", base, &errno.into()))
+}
+
+/// Is the folder ours alone? Between its making and its opening it could have become another one.
+fn is_private(folder: &Stat) -> bool {
+    let others = Mode::RWXG | Mode::RWXO;
+    folder.st_uid == geteuid().as_raw() && !Mode::from_raw_mode(folder.st_mode).intersects(others)
+}
+
+/// Does the path lead to this very folder? A link at its end does not.
+fn is_at(held: &OwnedFd, start: BorrowedFd<'_>, path: &Path) -> bool {
+    match (fstat(held), statat(start, path, AtFlags::SYMLINK_NOFOLLOW)) {
+        (Ok(held), Ok(there)) => (held.st_dev, held.st_ino) == (there.st_dev, there.st_ino),
+        _ => false,
+    }
+}
+
+/// Removes all that is in a folder. Links are removed, not followed.
+fn clear(folder: BorrowedFd<'_>) -> io::Result<()> {
+    let listed = openat(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    for entry in Dir::new(listed)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+        if !found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory) {
+            gone(unlinkat(folder, name, AtFlags::empty()))?;
+            continue;
+        }
+        clear(openat(folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?.as_fd())?;
+        gone(unlinkat(folder, name, AtFlags::REMOVEDIR))?;
+    }
+    Ok(())
 }
 
 fn retried<T>(
-    mut attempt: impl FnMut() -> io::Result<T>,
-    passing: impl Fn(&io::Error) -> bool,
-) -> io::Result<T> {
+    mut attempt: impl FnMut() -> rustix::io::Result<T>,
+    passing: impl Fn(&Errno) -> bool,
+) -> rustix::io::Result<T> {
     for _ in 1..ATTEMPTS {
         match attempt() {
-            Err(error) if passing(&error) => {}
+            Err(errno) if passing(&errno) => {}
             settled => return settled,
         }
     }
     attempt()
 }
 
-/// Removes a file, and its folder with the last one in it.
-fn remove(path: &Path) -> io::Result<()> {
-    gone(std::fs::remove_file(path))?;
-    path.parent().map(remove_if_empty);
-    Ok(())
-}
-
-fn remove_if_empty(folder: &Path) {
-    // Refused as long as something is in it.
-    let _ = std::fs::remove_dir(folder);
-}
-
 /// What is not there is removed.
-fn gone(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
-}
-
-fn is_folder(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
-}
-
-fn private_folders() -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    builder.mode(0o700);
-    builder
+fn gone(removed: rustix::io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+        removed => Ok(removed?),
+    }
 }
 
 fn session_folder(id: &str) -> String {
@@ -300,7 +420,7 @@ fn session_folder(id: &str) -> String {
 }
 
 /// Twelve hexadecimal digits that nobody can foresee: the keys of the standard library's hasher are random.
-fn random_hex() -> String {
+pub(crate) fn random_hex() -> String {
     let bits = RandomState::new().hash_one(std::process::id());
     format!("{:012x}", bits >> 16)
 }

@@ -1,5 +1,6 @@
 //! What a plugin is.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -54,6 +55,7 @@ pub struct NoConfig {}
 pub(crate) trait Start: Send + Sync + 'static {
     fn name(&self) -> &'static str;
     fn inject(&self) -> &'static [&'static str];
+    fn config(&self) -> &dyn Any;
     fn start(self: Arc<Self>, ctx: Context) -> BoxFuture<'static, Result<(), Failure>>;
 }
 
@@ -69,6 +71,10 @@ impl<P: Plugin> Start for Prepared<P> {
 
     fn inject(&self) -> &'static [&'static str] {
         self.plugin.inject()
+    }
+
+    fn config(&self) -> &dyn Any {
+        &self.config
     }
 
     fn start(self: Arc<Self>, ctx: Context) -> BoxFuture<'static, Result<(), Failure>> {

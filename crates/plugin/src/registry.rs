@@ -175,6 +175,11 @@ impl Configured {
         self.plugin.name()
     }
 
+    /// Its settings, if they are of this type: what will be mounted can be told before it is.
+    pub fn config<C: 'static>(&self) -> Option<&C> {
+        self.plugin.config().downcast_ref()
+    }
+
     /// Where it stands: in its file, or else at `index` of the rows that are composed.
     pub(crate) fn place_at(&self, index: usize) -> Place {
         let mut place = self.place.clone();

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![expect(clippy::disallowed_methods, reason = "tests prepare files and look at them from outside")]
 
+mod approval;
 mod cancellation;
 mod definitions;
 mod pipeline;
@@ -10,6 +11,7 @@ mod registry;
 mod results;
 mod scheduler;
 mod schema;
+mod session_log;
 mod settings;
 mod spill_local;
 mod system_prompt;

@@ -207,6 +207,96 @@ async fn nothing_is_written_through_a_link_that_somebody_left() {
 }
 
 #[tokio::test]
+async fn a_configured_folder_that_was_swapped_is_of_no_use_any_more() {
+    let base = TempDir::new().unwrap();
+    let [root, moved, elsewhere] = ["root", "moved", "elsewhere"].map(|name| base.path().join(name));
+    fs::create_dir(&elsewhere).unwrap();
+    let ground = Ground::mount(base, json!({"root": root})).await;
+    ground.save("text").await.unwrap();
+    let refused = format!("the spill folder \"{}\" is not the one that was opened", root.display());
+    fs::rename(&root, &moved).unwrap();
+    assert_eq!(ground.save("text").await.unwrap_err(), refused);
+    symlink(&elsewhere, &root).unwrap();
+    assert_eq!(ground.save("text").await.unwrap_err(), refused);
+    fs::remove_file(&root).unwrap();
+    fs::create_dir(&root).unwrap();
+    assert_eq!(ground.save("text").await.unwrap_err(), refused);
+    ground.plugin.dispose().await;
+    assert_eq!(ground.left(), [elsewhere, moved, root], "what was written is removed where it is");
+}
+
+#[tokio::test]
+async fn a_configured_folder_must_not_be_a_link() {
+    let base = TempDir::new().unwrap();
+    let elsewhere = TempDir::new().unwrap();
+    let link = base.path().join("link");
+    symlink(elsewhere.path(), &link).unwrap();
+    let ground = Ground::mount(base, json!({"root": link.join("")})).await;
+    let told = format!("cannot open \"{}\": Not a directory (os error 20)", link.display());
+    assert_eq!(ground.save("text").await.unwrap_err(), told);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_temporary_folder_that_was_swapped_is_left_alone_and_another_made() {
+    for by_link in [true, false] {
+        let ground = Ground::temporary(json!({})).await;
+        let first = ground.save("text").await.unwrap();
+        let root = Path::new(&first.locator).ancestors().nth(2).unwrap().to_owned();
+        let [moved, elsewhere] = ["a", "b"].map(|name| ground.base.path().join(name));
+        fs::rename(&root, &moved).unwrap();
+        let note = if by_link {
+            fs::create_dir(&elsewhere).unwrap();
+            symlink(&elsewhere, &root).unwrap();
+            elsewhere.join("note")
+        } else {
+            fs::create_dir(&root).unwrap();
+            root.join("note")
+        };
+        fs::write(&note, "somebody's").unwrap();
+        let second = ground.save("text").await.unwrap();
+        assert!(!Path::new(&second.locator).starts_with(&root));
+        assert_eq!(mode(Path::new(&second.locator).ancestors().nth(2).unwrap()), 0o700);
+        ground.plugin.dispose().await;
+        let mut expected = vec![moved, note.parent().unwrap().to_owned(), note];
+        if by_link {
+            expected.push(root);
+        }
+        assert_eq!(ground.left(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_temporary_folder_that_was_swapped_at_the_end_is_left_alone() {
+    let ground = Ground::temporary(json!({})).await;
+    let spilled = ground.save("text").await.unwrap();
+    let root = Path::new(&spilled.locator).ancestors().nth(2).unwrap().to_owned();
+    let moved = ground.base.path().join("a");
+    fs::rename(&root, &moved).unwrap();
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("note"), "somebody's").unwrap();
+    ground.plugin.dispose().await;
+    assert_eq!(ground.left(), [moved, root.clone(), root.join("note")]);
+}
+
+#[tokio::test]
+async fn nothing_is_removed_through_a_link() {
+    let ground = Ground::temporary(json!({"maxBytes": 4})).await;
+    let elsewhere = TempDir::new().unwrap();
+    let first = ground.save("1234").await.unwrap();
+    let (first, folder) = (Path::new(&first.locator), Path::new(&first.locator).parent().unwrap());
+    let note = elsewhere.path().join(first.file_name().unwrap());
+    fs::write(&note, "somebody's").unwrap();
+    fs::rename(folder, folder.with_file_name("moved")).unwrap();
+    symlink(elsewhere.path(), folder).unwrap();
+    ground.save_as("s2", "a", "5678").await.unwrap();
+    assert!(note.exists());
+    ground.plugin.dispose().await;
+    assert!(note.exists());
+    assert_eq!(ground.left(), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
 async fn unloading_removes_the_temporary_folder() {
     let ground = Ground::temporary(json!({})).await;
     let spilled = ground.save("text").await.unwrap();

@@ -1,4 +1,4 @@
-use dsh_harness::{HarnessConfig, SYSTEM_PROMPT, SystemPrompt, SystemPromptChanged};
+use dsh_harness::{HarnessConfig, SYSTEM_PROMPT, Session, SessionHeader, SystemPrompt, SystemPromptChanged};
 use dsh_plugin::{Context, Failure, NoConfig, PlainError, Plugin};
 use std::sync::Arc;
 
@@ -113,4 +113,66 @@ async fn a_failing_change_listener_takes_the_section_out_again() {
     assert_eq!(prompt.render(), IDENTITY);
     listener.undo().await;
     section().unwrap();
+}
+
+const CONTEXT: &str = "Current runtime context. This snapshot supersedes earlier runtime-context snapshots.";
+
+/// Without the harness, whose approval service has a word to say.
+fn bare() -> (Context, SystemPrompt) {
+    let root = Context::root();
+    let prompt = SystemPrompt::new(&root);
+    (root, prompt)
+}
+
+#[tokio::test]
+async fn the_runtime_context_is_empty_where_nobody_contributes() {
+    let (root, prompt) = bare();
+    assert_eq!(prompt.render_context(None), "");
+    prompt.context(&root, "quiet", 1, |_| String::new()).unwrap();
+    assert_eq!((prompt.render_context(None), prompt.render_with_context(None)), Default::default());
+}
+
+#[tokio::test]
+async fn contexts_are_told_in_their_order_as_they_are_now() {
+    let (root, prompt) = bare();
+    prompt.section(&root, "guidance", 100, "Read first.".to_owned()).unwrap();
+    prompt
+        .context(&root, "second", 115, |session| {
+            session.map_or_else(|| "no session".to_owned(), |session| session.header().id.clone())
+        })
+        .unwrap();
+    prompt
+        .context(&root, "first", 110, |session| {
+            session
+                .and_then(|session| session.log().last("mode"))
+                .map_or_else(String::new, |mode| mode.to_string())
+        })
+        .unwrap();
+    let session = Session::new(SessionHeader { id: "s1".to_owned(), cwd: "/w".into() });
+    assert_eq!(prompt.render_context(None), format!("{CONTEXT}\n\nno session"));
+    assert_eq!(prompt.render_context(Some(&session)), format!("{CONTEXT}\n\ns1"));
+    session.log().append("mode", 7.into());
+    assert_eq!(prompt.render_context(Some(&session)), format!("{CONTEXT}\n\n7\n\ns1"));
+    assert_eq!(prompt.render_with_context(Some(&session)), format!("Read first.\n\n{CONTEXT}\n\n7\n\ns1"));
+    assert_eq!(prompt.render(), "Read first.", "the sections do not change");
+    assert_eq!(prompt.sections().len(), 1);
+}
+
+#[tokio::test]
+async fn a_context_has_its_name_to_itself_among_contexts() {
+    let (root, prompt) = bare();
+    prompt.section(&root, "policy", 1, String::new()).unwrap();
+    prompt.context(&root, "policy", 1, |_| String::new()).unwrap();
+    assert_eq!(
+        prompt.context(&root, "policy", 2, |_| String::new()).unwrap_err().to_string(),
+        "prompt context \"policy\" is already registered (for a per-agent override, register through that agent's `agent.ctx` instead)"
+    );
+}
+
+#[tokio::test]
+async fn a_context_that_panics_says_nothing() {
+    let (root, prompt) = bare();
+    prompt.context(&root, "broken", 1, |_| panic!("lost my mind")).unwrap();
+    prompt.context(&root, "sound", 2, |_| "Sound.".to_owned()).unwrap();
+    assert_eq!(prompt.render_context(None), format!("{CONTEXT}\n\nSound."));
 }

@@ -1,0 +1,78 @@
+//! What has happened in a session, for those who must know it later: in memory, and bounded.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value as Json;
+
+/// How many events are kept.
+const MOST_EVENTS: usize = 1024;
+
+/// Bytes of a caller's text that are kept with an event.
+const MOST_TEXT: usize = 1024;
+
+/// One event of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogEvent {
+    /// Its number in the session, from 1, without gaps.
+    pub seq: u64,
+    /// What kind of event it is, such as `tool/call`.
+    pub kind: String,
+    /// What is to be known of it.
+    pub data: Json,
+}
+
+/// The events of a session in the order in which they were appended.
+///
+/// The latest 1024 are kept, and of each kind the last one, however old. Kinds are few: they are words of the program, never
+/// of a caller.
+#[derive(Debug, Default)]
+pub struct SessionLog {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    events: VecDeque<LogEvent>,
+    last: HashMap<String, Json>,
+    appended: u64,
+}
+
+impl SessionLog {
+    /// Adds an event, and gives its number.
+    pub fn append(&self, kind: &str, data: Json) -> u64 {
+        let mut kept = self.lock();
+        kept.appended += 1;
+        let seq = kept.appended;
+        if kept.events.len() == MOST_EVENTS {
+            kept.events.pop_front();
+        }
+        kept.last.insert(kind.to_owned(), data.clone());
+        kept.events.push_back(LogEvent { seq, kind: kind.to_owned(), data });
+        seq
+    }
+
+    /// The data of the last event of this kind.
+    pub fn last(&self, kind: &str) -> Option<Json> {
+        self.lock().last.get(kind).cloned()
+    }
+
+    /// The latest events, the oldest first.
+    pub fn events(&self) -> Vec<LogEvent> {
+        self.lock().events.iter().cloned().collect()
+    }
+
+    // No foreign code runs under the lock, so a poisoned one is as good as new.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an event keeps of a text that may be as long as its caller likes.
+pub(crate) fn short(text: &str) -> &str {
+    let mut end = text.len().min(MOST_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
