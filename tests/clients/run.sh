@@ -27,7 +27,7 @@ if ! unchanged python "$here/python/requirements.txt"; then
     mv "$dir/python.stamp.new" "$dir/python.stamp"
 fi
 
-typescript=(package.json package-lock.json tsconfig.json client.ts)
+typescript=(package.json package-lock.json tsconfig.json client.ts elicitation.ts)
 if ! unchanged typescript "${typescript[@]/#/$here/typescript/}"; then
     mkdir -p "$dir/typescript"
     cp "${typescript[@]/#/$here/typescript/}" "$here/typescript/.npmrc" "$dir/typescript/"

@@ -1,7 +1,8 @@
 //! Which of the calls that are under way may run now.
 //!
 //! The rule is the one of the harness's batch scheduler, applied to calls that arrive one by one: neighbours that are
-//! parallel overlap, an exclusive call runs alone, and everybody keeps the place in which the message arrived.
+//! parallel overlap, an exclusive call runs alone, and everybody keeps the place in which the message arrived. Who waits for
+//! a person steps aside meanwhile and queues up again.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -23,6 +24,8 @@ struct Queue {
     next: u64,
     /// In order of arrival; those that run are still in it.
     entries: VecDeque<Entry>,
+    /// How many have stepped aside.
+    aside: usize,
 }
 
 struct Entry {
@@ -36,8 +39,12 @@ struct Entry {
 pub(crate) struct Ticket {
     gate: Arc<Gate>,
     id: u64,
+    class: Concurrency,
     go: Arc<Notify>,
 }
+
+/// While it lives the others go on. When dropped the call queues up again.
+pub(crate) struct Aside<'a>(&'a Ticket);
 
 impl Gate {
     pub(crate) fn new(max_parallel: NonZeroUsize) -> Arc<Self> {
@@ -53,14 +60,14 @@ impl Gate {
         queue.entries.push_back(Entry { id, class, running: false, go: go.clone() });
         queue.start_ready(self.max_parallel);
         drop(queue);
-        Ticket { gate: self.clone(), id, go }
+        Ticket { gate: self.clone(), id, class, go }
     }
 
     /// Resolves when no call is under way.
     pub(crate) async fn empty(&self) {
         loop {
             let emptied = self.emptied.notified();
-            if self.lock().entries.is_empty() {
+            if self.lock().is_empty() {
                 return;
             }
             emptied.await;
@@ -74,6 +81,10 @@ impl Gate {
 }
 
 impl Queue {
+    fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.aside == 0
+    }
+
     fn start_ready(&mut self, max_parallel: NonZeroUsize) {
         for (place, entry) in self.entries.iter_mut().enumerate() {
             let exclusive = entry.class == Concurrency::Exclusive;
@@ -92,9 +103,48 @@ impl Queue {
 }
 
 impl Ticket {
-    /// Resolves when the call may run; once per ticket.
+    /// Resolves when the call may run.
     pub(crate) async fn turn(&self) {
-        self.go.notified().await;
+        while !self.may_run() {
+            self.go.notified().await;
+        }
+        // Another question of the same call may wait for this too.
+        self.go.notify_one();
+    }
+
+    /// Lets the others go on.
+    pub(crate) fn step_aside(&self) -> Aside<'_> {
+        let mut queue = self.gate.lock();
+        queue.entries.retain(|entry| entry.id != self.id);
+        queue.aside += 1;
+        queue.start_ready(self.gate.max_parallel);
+        Aside(self)
+    }
+
+    fn may_run(&self) -> bool {
+        self.gate.lock().entries.iter().any(|entry| entry.id == self.id && entry.running)
+    }
+}
+
+impl Aside<'_> {
+    /// Queues up again, and resolves when the call may run.
+    pub(crate) async fn back(self) {
+        let ticket = self.0;
+        drop(self);
+        ticket.turn().await;
+    }
+}
+
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        let Ticket { gate, id, class, go } = self.0;
+        let mut queue = gate.lock();
+        queue.aside -= 1;
+        // One call may have asked two questions at once.
+        if queue.entries.iter().all(|entry| entry.id != *id) {
+            queue.entries.push_back(Entry { id: *id, class: *class, running: false, go: go.clone() });
+        }
+        queue.start_ready(gate.max_parallel);
     }
 }
 
@@ -103,7 +153,7 @@ impl Drop for Ticket {
         let mut queue = self.gate.lock();
         queue.entries.retain(|entry| entry.id != self.id);
         queue.start_ready(self.gate.max_parallel);
-        if queue.entries.is_empty() {
+        if queue.is_empty() {
             self.gate.emptied.notify_waiters();
         }
     }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod asking;
 mod error;
 mod gate;
 mod id_scan;

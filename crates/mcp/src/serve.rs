@@ -10,6 +10,7 @@ use rmcp::transport::io::stdio_pipes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use crate::asking::{OpenQuestions, answer_questions};
 use crate::error::McpError;
 use crate::gate::Gate;
 use crate::server::Server;
@@ -58,6 +59,8 @@ pub async fn serve_stdio(
 ///
 /// As many parallel calls run at once as the harness allows in a batch. At the end of the input, calls under way have 5 s
 /// to answer (the SDK's rule); then they are cancelled and waited for, 10 s at most.
+///
+/// Where a call needs approval (the service `approval`), the client's person is asked by elicitation, if the client has it.
 pub async fn serve<R, W>(
     ctx: &Context,
     session: Arc<Session>,
@@ -74,13 +77,16 @@ where
     let gate = Gate::new(tools.max_parallel_calls());
     let wire = Wire::new(input, output, options.max_message_bytes, tools.clone(), gate.clone());
     let ServeOptions { name, version, .. } = options;
-    let server = Server { tools, prompt, session, gate: gate.clone(), name, version };
+    let questions = Arc::new(OpenQuestions::default());
+    let server = Server { tools, prompt, session, gate: gate.clone(), questions, name, version };
+    let answering = answer_questions(ctx)?;
     let calls = CancellationToken::new();
     let ended = connection(server, wire, &calls).await;
     calls.cancel();
     if tokio::time::timeout(LAST_CALLS, gate.empty()).await.is_err() {
         tracing::warn!("calls are still running after the end of the input");
     }
+    answering.undo().await;
     ended
 }
 

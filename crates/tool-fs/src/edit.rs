@@ -11,11 +11,10 @@ use dsh_harness::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::actor::fs_call;
 use crate::diff_card::{self, DiffMeta};
+use crate::hunks;
 use crate::remedy::with_remedy;
 use crate::stack::{Stack, committed, non_blank};
-use crate::{escalation, hunks};
 
 /// The guidance in the system prompt.
 pub(crate) const PROMPT: &str = "Use the edit tool for targeted changes to existing UTF-8 text files. It replaces \
@@ -73,7 +72,7 @@ impl Tool for Edit {
         let description = "Edit an existing UTF-8 text file by replacing literal text.";
         ToolDefinition {
             annotations: Annotations { destructive: true, ..Annotations::default() },
-            ..ToolDefinition::new("edit", description, parameters)
+            ..ToolDefinition::new("edit", description, self.stack.sandbox.advertise(parameters))
         }
     }
 
@@ -81,15 +80,18 @@ impl Tool for Edit {
         non_blank(&args.file_path)?;
         let edit = LiteralEdit::new(&args.old_string, &args.new_string, args.replace_all)
             .map_err(|invalid| ToolArgsError::new(invalid.to_string()))?;
-        escalation::refuse(&exec.arguments)?;
-        let target = self.stack.resolve(&args.file_path, &exec).await?;
+        let sandbox = &self.stack.sandbox;
+        let wider = sandbox.wider(&exec)?;
+        let call = sandbox.call(&exec);
+        let target = self.stack.resolve(&args.file_path, &exec, &call).await?;
         let guard = self.stack.edit_guard(&target, &exec).await?;
+        let call = sandbox.granted(wider, &target, None, &exec, call).await?;
         let edited = self
             .stack
             .fs
-            .edit_text(&target, &edit, guard.as_ref(), &fs_call(&exec))
+            .edit_text(&target, &edit, guard.as_ref(), &call)
             .await
-            .map_err(|refused| with_remedy(refused.into()))?;
+            .map_err(|refused| with_remedy(sandbox.told(refused, &target, &call)))?;
         let EditOutcome { version, before, after, changes, durable } = edited;
         self.stack.committed(&target, version, durable, &exec)?;
         Ok(EditValue {

@@ -3,7 +3,9 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use dsh_fs::{FsError, FsErrorCode, FsKind, FsObservation, FsOp, FsTarget, FsVersion, TextChunk, TextStream};
+use dsh_fs::{
+    FsCall, FsError, FsErrorCode, FsKind, FsObservation, FsOp, FsTarget, FsVersion, TextChunk, TextStream,
+};
 use dsh_harness::{
     Annotations, Concurrency, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition,
     ToolError, ToolResult,
@@ -11,7 +13,6 @@ use dsh_harness::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::actor::fs_call;
 use crate::config::ToolFsConfig;
 use crate::envelope::{envelope, numbered};
 use crate::number::{as_javascript, positive_integer};
@@ -73,11 +74,12 @@ impl Tool for Read {
 
     async fn execute(&self, args: Arc<ReadArgs>, exec: Arc<Execution>) -> Result<ReadValue, ToolError> {
         let limits = self.limits(&args)?;
-        let target = self.stack.resolve(&args.file_path, &exec).await?;
-        let streamed = self.look(&target, &exec).await?;
+        let call = self.stack.sandbox.call(&exec);
+        let target = self.stack.resolve(&args.file_path, &exec, &call).await?;
+        let streamed = self.look(&target, &exec, &call).await?;
 
         let mut scan = WindowScan::new(limits);
-        let version = match self.scan(&target, streamed, &mut scan, &exec).await {
+        let version = match self.scan(&target, streamed, &mut scan, &call).await {
             Ok(version) => version,
             Err(refused) => {
                 // Not text, but there: whoever was told so may replace the file, and only these bytes of it.
@@ -131,9 +133,9 @@ impl Read {
     }
 
     /// The one `stat` of a read: is there a file, and is it to be streamed?
-    async fn look(&self, target: &FsTarget, exec: &Arc<Execution>) -> Result<bool, ToolError> {
+    async fn look(&self, target: &FsTarget, exec: &Arc<Execution>, call: &FsCall) -> Result<bool, ToolError> {
         let path = target.display_path();
-        let Some(info) = self.stack.fs.stat(target, &fs_call(exec)).await? else {
+        let Some(info) = self.stack.fs.stat(target, call).await? else {
             self.stack.observed(target, FsObservation::Absent, exec)?;
             return Err(FsError::not_found(FsOp::Read, path).into());
         };
@@ -148,11 +150,10 @@ impl Read {
         target: &FsTarget,
         streamed: bool,
         scan: &mut WindowScan,
-        exec: &Execution,
+        call: &FsCall,
     ) -> Result<FsVersion, FsError> {
-        let call = fs_call(exec);
         if streamed
-            && let TextStream::Open(mut chunks) = self.stack.fs.stream_text(target, None, &call).await?
+            && let TextStream::Open(mut chunks) = self.stack.fs.stream_text(target, None, call).await?
         {
             loop {
                 match chunks.next().await? {
@@ -161,7 +162,7 @@ impl Read {
                 }
             }
         }
-        let read = self.stack.fs.read_text(target, &call).await?;
+        let read = self.stack.fs.read_text(target, call).await?;
         scan.push(&read.text);
         Ok(read.version)
     }

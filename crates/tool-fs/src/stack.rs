@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use dsh_fs::shown_name::is_marked;
 use dsh_fs::{
-    EditIntent, FS, FileSystem, FsError, FsErrorCode, FsObservation, FsTarget, FsVersion, Intent,
+    EditIntent, FS, FileSystem, FsCall, FsError, FsErrorCode, FsObservation, FsTarget, FsVersion, Intent,
     Observation, Observed, WriteGuard, WriteIntent,
 };
 use dsh_harness::{Execution, ToolArgsError, ToolError};
-use dsh_plugin::{Context, Failure, PluginError};
+use dsh_plugin::{Context, Failure};
 use serde_json::{Value as Json, json};
 
-use crate::actor::{ToolActor, cwd, fs_call};
+use crate::actor::{ToolActor, cwd};
+use crate::escalation::Sandbox;
 use crate::remedy::with_remedy;
 
 /// What the tools stand on: the backend, and the context through which policies are asked and told.
@@ -19,23 +20,30 @@ use crate::remedy::with_remedy;
 pub(crate) struct Stack {
     ctx: Context,
     pub(crate) fs: Arc<dyn FileSystem>,
+    pub(crate) sandbox: Sandbox,
     require_guard: bool,
 }
 
 impl Stack {
-    pub(crate) fn new(ctx: Context, require_guard: bool) -> Result<Self, PluginError> {
+    pub(crate) fn new(ctx: Context, require_guard: bool) -> Result<Self, Failure> {
         let fs = ctx.service(FS)?;
-        Ok(Self { ctx, fs, require_guard })
+        let sandbox = Sandbox::new(&ctx, &fs)?;
+        Ok(Self { ctx, fs, sandbox, require_guard })
     }
 
     /// What the path means for this caller. The path is passed on untrimmed. A name as `glob` and `grep` show one that is
     /// not plain text means nothing.
-    pub(crate) async fn resolve(&self, path: &str, exec: &Execution) -> Result<FsTarget, FsError> {
+    pub(crate) async fn resolve(
+        &self,
+        path: &str,
+        exec: &Execution,
+        call: &FsCall,
+    ) -> Result<FsTarget, FsError> {
         if is_marked(path) {
             let why = "the name is not plain text and was shown escaped; no file can be opened by it";
             return Err(FsError::new(FsErrorCode::NotFound, format!("cannot resolve \"{path}\": {why}")));
         }
-        self.fs.resolve(path, cwd(exec), &fs_call(exec)).await
+        self.fs.resolve(path, cwd(exec), call).await
     }
 
     /// The guard for a whole-file write; `None` where nobody decides. A decider's refusal passes as it is.

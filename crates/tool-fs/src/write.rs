@@ -9,12 +9,11 @@ use dsh_harness::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::actor::fs_call;
 use crate::diff_card::{self, DiffMeta};
 use crate::envelope::envelope;
+use crate::hunks;
 use crate::remedy::with_remedy;
 use crate::stack::{Stack, committed, non_blank};
-use crate::{escalation, hunks};
 
 /// The guidance in the system prompt.
 pub(crate) const PROMPT: &str = "Use the write tool to create files or completely replace file contents. Existing \
@@ -63,21 +62,24 @@ impl Tool for Write {
         let description = "Create or fully replace a UTF-8 text file.";
         ToolDefinition {
             annotations: Annotations { destructive: true, idempotent: true, ..Annotations::default() },
-            ..ToolDefinition::new("write", description, parameters)
+            ..ToolDefinition::new("write", description, self.stack.sandbox.advertise(parameters))
         }
     }
 
     async fn execute(&self, args: Arc<WriteArgs>, exec: Arc<Execution>) -> Result<WriteValue, ToolError> {
         non_blank(&args.file_path)?;
-        escalation::refuse(&exec.arguments)?;
-        let target = self.stack.resolve(&args.file_path, &exec).await?;
+        let sandbox = &self.stack.sandbox;
+        let wider = sandbox.wider(&exec)?;
+        let call = sandbox.call(&exec);
+        let target = self.stack.resolve(&args.file_path, &exec, &call).await?;
         let guard = self.stack.write_guard(&target, &exec).await?;
+        let call = sandbox.granted(wider, &target, guard.as_ref(), &exec, call).await?;
         let written = self
             .stack
             .fs
-            .write_text(&target, &args.content, guard.as_ref(), &fs_call(&exec))
+            .write_text(&target, &args.content, guard.as_ref(), &call)
             .await
-            .map_err(|refused| with_remedy(refused.into()))?;
+            .map_err(|refused| with_remedy(sandbox.told(refused, &target, &call)))?;
         let WriteOutcome { operation, version, before, after, durable } = written;
         self.stack.committed(&target, version, durable, &exec)?;
         let operation = match operation {

@@ -2,6 +2,7 @@
 
     client.py BIN ERA      ERA is `legacy` (with `initialize`) or a version without it, such as 2026-07-28
 """
+import json
 import os
 import sys
 import tempfile
@@ -10,8 +11,15 @@ from pathlib import Path
 
 import anyio
 from mcp import Client, StdioServerParameters
+from mcp.types import ElicitResult
 
 SPARSE_BYTES = 64 << 30
+COMPOSITION = """
+- name: dsh-fs-sandbox
+  config: { mode: read-only }
+- name: dsh-fs-observation-policy
+- name: dsh-tool-fs
+"""
 
 
 class Checks:
@@ -38,7 +46,8 @@ async def lists_the_tools(client, c):
     c.check({'edit', 'glob', 'grep', 'read', 'write'} == set(tools), 'lists the five tools', sorted(tools))
     c.check(list(tools) == sorted(tools), 'in the order of their names', list(tools))
     read, edit, grep = tools['read'], tools['edit'], tools['grep']
-    c.check(list(edit.input_schema['properties']) == ['file_path', 'old_string', 'new_string', 'replace_all'],
+    c.check(list(edit.input_schema['properties']) == ['file_path', 'old_string', 'new_string', 'replace_all',
+                                                      'sandbox_permissions', 'justification'],
             'schemas keep the order of their keys', list(edit.input_schema['properties']))
     c.check(read.annotations.read_only_hint is True and read.annotations.open_world_hint is False,
             'read is read-only, in a closed world', read.annotations)
@@ -116,6 +125,47 @@ async def cancels_a_long_read(client, c, folder):
     c.check(False, 'the call after the cancelled one is made', 'no answer in 20 s')
 
 
+async def asks_the_person(c, binary, era):
+    """A call may leave its sandbox only if the person at the client says yes, to that one call."""
+    wider = {'sandbox_permissions': 'workspace-write', 'justification': 'the notes belong there'}
+    refused = {
+        'decline': 'the user rejected escalating this operation to "workspace-write"',
+        'cancel': 'approval for escalating to "workspace-write" was cancelled',
+        None: 'sandbox escalation to "workspace-write" requires approval, but no approval channel is available',
+    }
+    for action in ('accept', 'decline', 'cancel', None):
+        questions = []
+
+        async def answer(context, params):
+            questions.append(params.message)
+            return ElicitResult(action=action, content={} if action == 'accept' else None)
+
+        with tempfile.TemporaryDirectory() as name:
+            workspace = (Path(name) / 'work').resolve()
+            workspace.mkdir()
+            (Path(name) / 'compose.yaml').write_text(COMPOSITION)
+            server = StdioServerParameters(
+                command=binary, env=dict(os.environ),
+                args=['mcp', '--cwd', str(workspace), '--compose', str(Path(name) / 'compose.yaml')])
+            async with Client(server, mode=era, elicitation_callback=answer if action else None) as client:
+                write = {'file_path': 'a.txt', 'content': 'mine\n'}
+                denied = await client.call_tool('write', write)
+                c.check(code(denied) == 'FS_SANDBOX_DENIED' and not questions, 'a write in read-only mode is denied',
+                        text(denied))
+                result = await client.call_tool('write', {**write, **wider})
+                written = (workspace / 'a.txt').exists()
+                if action == 'accept':
+                    c.check(not result.is_error and written, 'accept: the file is written', text(result))
+                    path = json.dumps(str(workspace / 'a.txt'))
+                    c.check(len(questions) == 1 and path in questions[0], 'the question names the path', questions)
+                    again = await client.call_tool('write', {**write, 'file_path': 'b.txt'})
+                    c.check(code(again) == 'FS_SANDBOX_DENIED', 'a yes holds for one call', text(again))
+                else:
+                    c.check(text(result) == f'Error: {refused[action]}' and not written,
+                            f'{action or "no support"}: the call is refused', text(result))
+                    c.check(len(questions) == bool(action), 'the person was asked where that is possible', questions)
+
+
 async def main(binary, era):
     c = Checks(f'python {era}')
     with tempfile.TemporaryDirectory() as name:
@@ -126,6 +176,7 @@ async def main(binary, era):
             await reads_and_edits(client, c, folder)
             await searches(client, c, folder)
             await cancels_a_long_read(client, c, folder)
+    await asks_the_person(c, binary, era)
     print(f'{c.who}: {c.passed} passed, {c.failed} failed', flush=True)
     return 1 if c.failed else 0
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { asksThePerson } from "./elicitation.js";
 
 const SPARSE_BYTES = 64 * 2 ** 30;
 
@@ -36,10 +37,13 @@ async function listsTheTools(client: Client): Promise<void> {
   check(["edit", "read", "write"].every((name) => names.includes(name)), "lists read, write and edit", names);
   const edit = named("edit");
   const keys = Object.keys(edit?.inputSchema.properties ?? {});
-  check(keys.join() === "file_path,old_string,new_string,replace_all", "schemas keep the order of their keys", keys);
+  const ordered = "file_path,old_string,new_string,replace_all,sandbox_permissions,justification";
+  check(keys.join() === ordered, "schemas keep the order of their keys", keys);
   check(named("read")?.annotations?.readOnlyHint === true, "read is read-only", named("read"));
   check(edit?.annotations?.destructiveHint === true && edit.annotations.openWorldHint === false, "edit is destructive", edit);
-  check((client.getInstructions() ?? "").includes("Use the read tool"), "the guidance is the server's instructions");
+  const instructions = client.getInstructions() ?? "";
+  check(instructions.includes("Use the read tool"), "the guidance is in the server's instructions", instructions);
+  check(instructions.includes("\n\nCurrent runtime context."), "and after it the runtime context", instructions);
   check(client.getServerVersion()?.name === "dsh-fs", "the server says its name", client.getServerVersion());
 }
 
@@ -96,6 +100,7 @@ async function main(): Promise<void> {
     await client.close();
     await rm(folder, { recursive: true, force: true });
   }
+  await asksThePerson(binary, env, check);
   console.log(`typescript: ${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

@@ -61,6 +61,7 @@ impl Tool for Echo {
 
 pub(crate) struct Client {
     pub(crate) ctx: Context,
+    pub(crate) session: Arc<Session>,
     output: Option<DuplexStream>,
     input: Lines<BufReader<DuplexStream>>,
     server: JoinHandle<Result<(), McpError>>,
@@ -72,14 +73,20 @@ impl Client {
         let ctx = Context::root();
         ctx.plugin(HarnessPlugin, HarnessConfig::default()).await.unwrap();
         ctx.service(TOOLS).unwrap().register(&ctx, Echo).unwrap();
-        let session = Session::new(SessionHeader { id: "the session".into(), cwd: "/".into() });
+        Self::connect(ctx, "the session", options)
+    }
+
+    /// Another client of the same harness.
+    pub(crate) fn connect(ctx: Context, session: &str, options: ServeOptions) -> Self {
+        let session = Session::new(SessionHeader { id: session.into(), cwd: "/".into() });
         let (output, server_input) = tokio::io::duplex(1 << 20);
         let (server_output, input) = tokio::io::duplex(1 << 20);
         let server = {
             let ctx = ctx.clone();
+            let session = session.clone();
             tokio::spawn(async move { serve(&ctx, session, options, server_input, server_output).await })
         };
-        Self { ctx, output: Some(output), input: BufReader::new(input).lines(), server }
+        Self { ctx, session, output: Some(output), input: BufReader::new(input).lines(), server }
     }
 
     pub(crate) async fn say(&mut self, line: &str) {

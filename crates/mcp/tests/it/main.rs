@@ -1,6 +1,7 @@
 //! A harness with toy tools, served over a pair of pipes in memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
+mod asking;
 mod client;
 mod results;
 mod streams;

@@ -10,6 +10,7 @@ mod cards;
 mod config;
 mod edit;
 mod envelope;
+mod escalation;
 mod guards;
 mod observed;
 mod policy;

@@ -1,13 +1,14 @@
 //! A harness with the tools on a backend in memory that counts what it is asked.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use dsh_fs::literal_edit::LiteralEdit;
 use dsh_fs::{
-    BytesRead, EditOutcome, FS, FileSystem, FsCall, FsDirEntry, FsError, FsInfo, FsPathInfo, FsTarget,
-    FsVersion, MemoryFileSystem, ResumePoint, SandboxMode, TextRead, TextStream, WriteGuard, WriteOutcome,
+    BytesRead, CallPolicy, EditOutcome, FS, FileSystem, FsCall, FsDirEntry, FsError, FsErrorCode, FsInfo,
+    FsPathInfo, FsTarget, FsVersion, MemoryFileSystem, Owner, ReadRules, ResumePoint, SANDBOX_POLICY,
+    SandboxMode, SandboxPolicy, TextRead, TextStream, WriteGuard, WriteOutcome,
 };
 use dsh_fs_observation_policy::ObservationPolicyPlugin;
 use dsh_harness::{
@@ -46,12 +47,27 @@ impl Rig {
         let ctx = Context::root();
         ctx.plugin(HarnessPlugin, HarnessConfig::default()).await.unwrap();
         let memory = MemoryFileSystem::with_files(files.map(|(path, text)| (format!("/w/{path}"), text)));
-        let files = Arc::new(Counting { inner: memory, stats: AtomicUsize::new(0) });
+        let files = Arc::new(Counting { inner: memory, stats: AtomicUsize::new(0), fence: Mutex::default() });
         ctx.provide(FS, files.clone()).unwrap();
         if policy {
             ctx.plugin(ObservationPolicyPlugin, NoConfig {}).await.unwrap();
         }
         let plugin = ctx.plugin(ToolFsPlugin, config).await.unwrap();
+        let tools = ctx.service(TOOLS).unwrap();
+        Self { ctx, files, tools, plugin, session: session("s1") }
+    }
+
+    /// Without any other policy, around files of which only those below `/w` may be written in `workspace-write` mode.
+    pub(crate) async fn fenced(mode: SandboxMode, can_escalate: bool) -> Self {
+        let ctx = Context::root();
+        ctx.plugin(HarnessPlugin, HarnessConfig::default()).await.unwrap();
+        let inner = MemoryFileSystem::with_files([("/w/in.txt", "in\n"), ("/out.txt", "out\n")]);
+        let fence = Mutex::new(Fence { mode: Some(mode), ..Fence::default() });
+        let files = Arc::new(Counting { inner, stats: AtomicUsize::new(0), fence });
+        ctx.provide(FS, files.clone()).unwrap();
+        ctx.provide(SANDBOX_POLICY, Arc::new(Standing { mode, can_escalate }) as Arc<dyn SandboxPolicy>)
+            .unwrap();
+        let plugin = ctx.plugin(ToolFsPlugin, ToolFsConfig::default()).await.unwrap();
         let tools = ctx.service(TOOLS).unwrap();
         Self { ctx, files, tools, plugin, session: session("s1") }
     }
@@ -120,16 +136,92 @@ pub(crate) fn assert_text(result: &ToolResult, text: &str) {
     assert_eq!((result.text().as_str(), result.error()), (text, None));
 }
 
-/// The memory backend, counting calls of `stat`.
+/// Every session stands under `mode`, those whose id is a mode under that one.
+struct Standing {
+    mode: SandboxMode,
+    can_escalate: bool,
+}
+
+impl SandboxPolicy for Standing {
+    fn standing(&self, owner: Option<&Owner>) -> CallPolicy {
+        let session = owner.and_then(Owner::get::<Session>);
+        let own = session.and_then(|session| SandboxMode::parse(&session.header().id));
+        CallPolicy { mode: own.unwrap_or(self.mode), workspace_root: "/w".into() }
+    }
+
+    fn can_escalate(&self) -> bool {
+        self.can_escalate
+    }
+}
+
+/// The memory backend, counting calls of `stat`, and with a fence if it has a mode.
 pub(crate) struct Counting {
     pub(crate) inner: MemoryFileSystem,
     stats: AtomicUsize,
+    fence: Mutex<Fence>,
+}
+
+#[derive(Default)]
+struct Fence {
+    mode: Option<SandboxMode>,
+    /// The path that must not be read.
+    hidden: Option<&'static str>,
+    /// Path, policy's mode, and folder not to be left, of every mutation that was permitted.
+    mutations: Vec<(String, SandboxMode, Option<PathBuf>)>,
 }
 
 impl Counting {
+    /// The mutations that the fence has permitted since the last question.
+    pub(crate) fn mutations(&self) -> Vec<(String, SandboxMode, Option<PathBuf>)> {
+        std::mem::take(&mut self.fence.lock().unwrap().mutations)
+    }
+
+    /// Puts a path under read rules.
+    pub(crate) fn hide(&self, path: &'static str) {
+        self.fence.lock().unwrap().hidden = Some(path);
+    }
+
+    fn judge(&self, target: &FsTarget, call: &FsCall) -> Result<(), FsError> {
+        let mut fence = self.fence.lock().unwrap();
+        if fence.mode.is_none() {
+            assert_eq!((&call.policy, &call.beneath), (&None, &None), "nothing of a sandbox without one");
+            return Ok(());
+        }
+        let CallPolicy { mode, workspace_root } = call.policy.clone().unwrap();
+        assert_eq!(workspace_root, Path::new("/w"));
+        let path = target.display_path();
+        let permitted = match mode {
+            SandboxMode::ReadOnly => false,
+            SandboxMode::WorkspaceWrite => path.starts_with("/w/"),
+            SandboxMode::DangerFullAccess => true,
+        };
+        if !permitted {
+            let message = format!("cannot write \"{path}\": file access denied under {} mode", mode.as_str());
+            return Err(FsError::new(FsErrorCode::SandboxDenied, message));
+        }
+        fence.mutations.push((path.to_owned(), mode, call.beneath.as_deref().map(Path::to_path_buf)));
+        Ok(())
+    }
+
     /// How many `stat` calls there have been since the last question.
     pub(crate) fn stats(&self) -> usize {
         self.stats.swap(0, Ordering::Relaxed)
+    }
+}
+
+struct Hidden(&'static str);
+
+impl ReadRules for Hidden {
+    fn permits(&self, path: &Path, _is_folder: bool) -> bool {
+        path != Path::new(self.0)
+    }
+
+    fn permits_name(&self, name: &Path, is_folder: bool) -> bool {
+        self.permits(name, is_folder)
+    }
+
+    fn root_of(&self, _path: &Path) -> Option<Arc<Path>> {
+        None
     }
 }
 
@@ -184,6 +276,7 @@ impl FileSystem for Counting {
         guard: Option<&WriteGuard>,
         call: &FsCall,
     ) -> Result<WriteOutcome, FsError> {
+        self.judge(target, call)?;
         self.inner.write_text(target, content, guard, call).await
     }
     async fn edit_text(
@@ -193,9 +286,14 @@ impl FileSystem for Counting {
         guard: Option<&FsVersion>,
         call: &FsCall,
     ) -> Result<EditOutcome, FsError> {
+        self.judge(target, call)?;
         self.inner.edit_text(target, edit, guard, call).await
     }
     fn sandbox_mode(&self) -> Option<SandboxMode> {
-        self.inner.sandbox_mode()
+        self.fence.lock().unwrap().mode
+    }
+    fn read_rules(&self) -> Option<Arc<dyn ReadRules>> {
+        let hidden = self.fence.lock().unwrap().hidden?;
+        Some(Arc::new(Hidden(hidden)))
     }
 }
