@@ -16,7 +16,7 @@ mod sieve;
 mod stop;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ use crate::search::kept::{Kept, PathOrder};
 use crate::search::lines::{LineSearch, Searched, TOO_LONG};
 use crate::search::report::Report;
 use crate::search::scope::Scope;
-use crate::search::sieve::{Candidate, Fate, FromWorkspace, Include, Sieve};
+use crate::search::sieve::{Candidate, Fate, FromWorkspace, Include, Sieve, Wanted};
 use crate::search::stop::Stop;
 use crate::value::{GlobValue, GrepMatch, GrepValue};
 
@@ -85,7 +85,7 @@ impl Search {
         let (stop, _dropped) = self.stop(exec);
         let turn = self.turn(tool, &stop).await?;
         let scope = Scope::resolve(&*self.fs, tool, path, exec).await?;
-        let sieve = glob_sieve(&scope, pattern)?;
+        let sieve = self.sieve(&scope, glob_wanted(&scope, pattern)?);
         let request =
             Request { tool, scope, sieve, stop: stop.clone(), report: Report::default(), _turn: turn };
         if request.scope.is_version_control() {
@@ -123,7 +123,8 @@ impl Search {
             .await?
             .map_err(|reason| SearchError::InvalidPattern { tool, reason })?;
         let root = scope.from_workspace.clone().unwrap_or_default().into_bytes();
-        let sieve = Sieve::Grep { include: include.map(|pattern| Include { pattern, root }) };
+        let sieve =
+            self.sieve(&scope, Wanted::Grep { include: include.map(|pattern| Include { pattern, root }) });
         let request =
             Request { tool, scope, sieve, stop: stop.clone(), report: Report::default(), _turn: turn };
         if request.scope.host.is_none() {
@@ -150,6 +151,12 @@ impl Search {
         (Stop::new(cancel.clone(), self.time), cancel.drop_guard())
     }
 
+    fn sieve(&self, scope: &Scope, wanted: Wanted) -> Sieve {
+        let name = PathBuf::from(scope.target.display_path());
+        let is_link = scope.is_folder && scope.host.as_ref().is_some_and(|host| *host != name);
+        Sieve { wanted, read_rules: self.fs.read_rules(), name: is_link.then_some(name) }
+    }
+
     /// Waits until this search may begin.
     async fn turn(
         &self,
@@ -166,7 +173,7 @@ impl Search {
 }
 
 /// What a pattern takes below a root.
-fn glob_sieve(scope: &Scope, pattern: &str) -> Result<Sieve, SearchError> {
+fn glob_wanted(scope: &Scope, pattern: &str) -> Result<Wanted, SearchError> {
     let pattern = scope.relative_pattern(pattern);
     let parse =
         || GlobPattern::parse(pattern).map_err(|reason| SearchError::InvalidPattern { tool: "glob", reason });
@@ -180,7 +187,7 @@ fn glob_sieve(scope: &Scope, pattern: &str) -> Result<Sieve, SearchError> {
         }
         _ => None,
     };
-    Ok(Sieve::Glob { pattern: parse()?, from_workspace })
+    Ok(Wanted::Glob { pattern: parse()?, from_workspace })
 }
 
 impl Request {
@@ -254,7 +261,7 @@ impl Request {
         let path = self.scope.target.display_path().as_bytes();
         let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
         let rules = ignore_rules::IgnoreRules::new(ignore::gitignore::Gitignore::empty(), b"");
-        let fate = self.sieve.file(Candidate { name, path, below: name }, &rules);
+        let fate = self.sieve.wanted.file(Candidate { name, path, below: name }, &rules);
         matches!(fate, Fate::Taken | Fate::TakenFromWorkspace)
     }
 

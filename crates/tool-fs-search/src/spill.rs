@@ -1,5 +1,6 @@
 //! A result that is too long to show: kept whole in the spill store, and the model told where.
 
+use dsh_fs::shown_name::shown;
 use dsh_harness::{
     Content, Execution, Outcome, PostExecute, SPILL_STORE, SpillRequest, Spilled, ToolResult, Verdict,
 };
@@ -101,6 +102,8 @@ async fn save<V: Spillable>(services: &Context, exec: &Execution, content: Strin
         .save_text(request)
         .await
         .inspect_err(|error| {
+            let error = error.to_string();
+            let error = shown(error.as_bytes());
             tracing::warn!("tool-fs-search: saveText failed for {tool}: {error}; complete result not saved");
         })
         .ok()

@@ -90,7 +90,7 @@ impl Walk<'_> {
         found: &mut Vec<Found>,
     ) {
         let Folder { target, below, mut rules } = folder;
-        if self.sieve.heeds_ignore_files() {
+        if self.sieve.wanted.heeds_ignore_files() {
             rules = self.enter(&rules, &target, &entries).await;
         }
         for entry in entries.into_iter().filter(|entry| !entry.is_link) {
@@ -228,7 +228,7 @@ impl Walk<'_> {
     async fn rules_above(&self) -> Arc<IgnoreRules> {
         let root = self.scope.target.display_path();
         let mut rules = IgnoreRules::new(Gitignore::empty(), root.as_bytes());
-        if !self.sieve.heeds_ignore_files() {
+        if !self.sieve.wanted.heeds_ignore_files() {
             return rules;
         }
         let slashes = root.bytes().enumerate().filter(|(_, byte)| *byte == b'/').map(|(at, _)| at.max(1));
@@ -281,7 +281,10 @@ impl Walk<'_> {
             Err(error) => {
                 if !matches!(
                     error.code(),
-                    FsErrorCode::NotFound | FsErrorCode::NotRegularFile | FsErrorCode::Aborted
+                    FsErrorCode::NotFound
+                        | FsErrorCode::NotRegularFile
+                        | FsErrorCode::SandboxDenied
+                        | FsErrorCode::Aborted
                 ) {
                     self.report.unreadable(shown(file.display_path().as_bytes()).into_owned(), why(&error));
                 }
@@ -291,7 +294,13 @@ impl Walk<'_> {
     }
 
     fn unreadable(&self, below: &str, error: &FsError) {
-        if error.code() != FsErrorCode::Aborted {
+        // What may not be read is passed over in silence, unless it is what the search was asked for.
+        let is_silent = match error.code() {
+            FsErrorCode::Aborted => true,
+            FsErrorCode::SandboxDenied => !below.is_empty(),
+            _ => false,
+        };
+        if !is_silent {
             self.report.unreadable(self.scope.name_of(below.as_bytes()), why(error));
         }
     }

@@ -1,4 +1,6 @@
 //! The walk on the host disk: on all cores, by descriptors, links not followed.
+//!
+//! The root is held, and every folder is opened beneath it: whoever swaps a folder for a link meanwhile leads nobody out.
 #![expect(
     clippy::disallowed_methods,
     reason = "the walk of a search opens host files itself, where the backend says that they are there"
@@ -8,13 +10,16 @@ use std::ffi::{CStr, CString};
 use std::io::Read as _;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use dsh_fs::leftovers::is_leftover_name;
 use dsh_fs::shown_name::shown;
 use ignore::gitignore::{Gitignore, gitconfig_excludes_path};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat, fstat, openat, statat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, Stat, fstat, openat, openat2, statat,
+};
 use rustix::io::Errno;
 
 use crate::search::ignore_rules::{IgnoreFiles, IgnoreRules, rules};
@@ -32,6 +37,9 @@ const LISTING: usize = 32 << 10;
 const MOST_RULES: u64 = 1 << 20;
 /// How many entries of a folder are looked at before asking whether to stop.
 const ENTRIES: usize = 1024;
+
+const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const HOLD: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// A file that the sieve took.
 #[derive(Clone, Copy, Debug)]
@@ -82,11 +90,15 @@ impl Walk<'_> {
     /// Visits every file that the sieve takes, with as many visitors as there are cores.
     pub(crate) fn run<V: Visitor>(&self, visitor: impl Fn() -> V + Sync) {
         let root = self.root.as_os_str().as_encoded_bytes().to_vec();
+        let top = match open_canonical(self.root, HOLD) {
+            Ok(top) => top,
+            Err(errno) => return self.unreadable(b"", errno),
+        };
         let queue = Queue::new(Job::Folder { path: root, rules: self.rules_above() });
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         let work = || {
-            let mut worker = Worker { walk: self, queue: &queue, visitor: visitor(), listing: Vec::new() };
-            worker.listing.resize(LISTING, MaybeUninit::uninit());
+            let (visitor, listing) = (visitor(), listing());
+            let mut worker = Worker { walk: self, top: top.as_fd(), queue: &queue, visitor, listing };
             while let Some(taken) = queue.take() {
                 worker.job(taken.job);
                 drop(taken.busy);
@@ -103,31 +115,45 @@ impl Walk<'_> {
 
     /// Visits the root itself, a file.
     pub(crate) fn run_file(&self, visitor: &mut impl Visitor) {
-        match CString::new(self.root.as_os_str().as_encoded_bytes()) {
-            Ok(name) => visitor.visit(Found { folder: CWD, name: &name, below: b"", from_workspace: false }),
-            Err(_) => self.unreadable(b"", Errno::NOENT),
+        let name = self.root.file_name().and_then(|name| CString::new(name.as_bytes()).ok());
+        let (Some(above), Some(name)) = (self.root.parent(), name) else {
+            return self.unreadable(b"", Errno::NOENT);
+        };
+        match open_canonical(above, HOLD) {
+            Ok(folder) => {
+                let folder = folder.as_fd();
+                visitor.visit(Found { folder, name: &name, below: b"", from_workspace: false });
+            }
+            Err(errno) => self.unreadable(b"", errno),
         }
     }
 
     /// How many files a search would find below the folders that it did not enter.
     pub(crate) fn count_passed_over(&self) -> bool {
         let mut complete = true;
-        for (path, reason) in self.report.take_folders() {
+        let folders = self.report.take_folders();
+        let Ok(top) = open_canonical(self.root, HOLD) else { return complete };
+        let mut listing = listing();
+        for (path, reason) in folders {
             let mut folders = vec![path];
             while let Some(path) = folders.pop() {
                 if self.stop.now() {
                     complete = false;
                     break;
                 }
-                let Ok(entries) = std::fs::read_dir(as_path(&path)) else { continue };
-                for entry in entries.flatten() {
-                    let name = entry.file_name();
-                    match entry.file_type() {
-                        Ok(kind) if kind.is_file() && !is_leftover_name(name.as_encoded_bytes()) => {
+                let Ok(folder) = open_below(top.as_fd(), self.below(&path), LIST) else { continue };
+                for (name, kind) in list(&folder, &mut listing, self.stop).0 {
+                    let path = joined(&path, name.as_bytes());
+                    match kind {
+                        FileType::RegularFile
+                            if !is_leftover_name(name.as_bytes()) && self.sieve.may_read(&path, false) =>
+                        {
                             self.report.passed_over(reason, 1);
                         }
-                        Ok(kind) if kind.is_dir() && !is_version_control(name.as_encoded_bytes()) => {
-                            folders.push(joined(&path, name.as_encoded_bytes()));
+                        FileType::Directory
+                            if !is_version_control(name.as_bytes()) && self.sieve.may_read(&path, true) =>
+                        {
+                            folders.push(path);
                         }
                         _ => {}
                     }
@@ -139,14 +165,17 @@ impl Walk<'_> {
 
     /// The rules of the folders above the root and of the user.
     fn rules_above(&self) -> Arc<IgnoreRules> {
-        if !self.sieve.heeds_ignore_files() {
+        if !self.sieve.wanted.heeds_ignore_files() {
             return IgnoreRules::new(Gitignore::empty(), b"");
         }
-        let mut rules = IgnoreRules::new(global_rules(), self.root.as_os_str().as_encoded_bytes());
+        let mut rules = IgnoreRules::new(self.global_rules(), self.root.as_os_str().as_encoded_bytes());
         let above: Vec<_> = self.root.ancestors().skip(1).collect();
         for folder in above.into_iter().rev() {
+            if !self.sieve.may_read(folder.as_os_str().as_bytes(), true) {
+                continue;
+            }
             let there = |name: &str| std::fs::symlink_metadata(folder.join(name)).is_ok();
-            rules = self.enter(&rules, folder.as_os_str().as_encoded_bytes(), there);
+            rules = self.enter(&rules, folder.as_os_str().as_bytes(), there);
         }
         rules
     }
@@ -155,12 +184,12 @@ impl Walk<'_> {
     fn enter(&self, rules: &Arc<IgnoreRules>, path: &[u8], there: impl Fn(&str) -> bool) -> Arc<IgnoreRules> {
         let report = |name: &str, why: String| {
             let path = joined(path, name.as_bytes());
-            let below = path.starts_with(self.root.as_os_str().as_encoded_bytes());
+            let below = path.starts_with(self.root.as_os_str().as_bytes());
             let shown = if below { (self.name_of)(self.below(&path)) } else { shown(&path).into_owned() };
             self.report.unreadable(shown, why);
         };
         let is_repository = there(".git");
-        let read = |name: &str, there: bool| match there.then(|| read_rules(&as_path(path).join(name)))? {
+        let read = |name: &str, there: bool| match there.then(|| self.read(&as_path(path).join(name)))? {
             Ok(bytes) => Some(bytes),
             Err(Errno::NOENT | Errno::NOTDIR) => None,
             Err(errno) => {
@@ -182,6 +211,49 @@ impl Walk<'_> {
         }
     }
 
+    /// What an ignore file holds, up to a limit. Only a regular file is read, and nothing is waited for. Where not
+    /// everything may be read, it is as if what may not, and what is a link, were not there.
+    fn read(&self, path: &Path) -> rustix::io::Result<Vec<u8>> {
+        if !self.sieve.may_read(path.as_os_str().as_bytes(), false) {
+            return Err(Errno::NOENT);
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let regular = |stat: Stat| match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(()),
+            _ => Err(Errno::NOENT),
+        };
+        regular(statat(CWD, path, AtFlags::empty())?)?;
+        let file = match self.sieve.read_rules {
+            Some(_) => match open_canonical(path, flags) {
+                Err(Errno::LOOP | Errno::XDEV) => Err(Errno::NOENT),
+                opened => opened,
+            },
+            None => openat(CWD, path, flags, Mode::empty()),
+        }?;
+        regular(fstat(&file)?)?;
+        let mut bytes = Vec::new();
+        let read = std::fs::File::from(file).take(MOST_RULES).read_to_end(&mut bytes);
+        read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        if bytes.len() as u64 == MOST_RULES {
+            // Half a rule might say more than the whole.
+            let whole = bytes.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
+            bytes.truncate(whole);
+        }
+        Ok(bytes)
+    }
+
+    /// What the user's own git configuration leaves out everywhere.
+    fn global_rules(&self) -> Gitignore {
+        let path = gitconfig_excludes_path().filter(|path| {
+            self.sieve.read_rules.is_none()
+                || path
+                    .canonicalize()
+                    .is_ok_and(|real| self.sieve.may_read(real.as_os_str().as_bytes(), false))
+        });
+        let read = path.and_then(|path| self.read(&path).ok());
+        read.and_then(|file| rules(&file).ok()).unwrap_or_else(Gitignore::empty)
+    }
+
     fn below<'a>(&self, path: &'a [u8]) -> &'a [u8] {
         let below = path.get(self.root.as_os_str().len()..).unwrap_or_default();
         below.strip_prefix(b"/").unwrap_or(below)
@@ -194,6 +266,8 @@ impl Walk<'_> {
 
 struct Worker<'a, V> {
     walk: &'a Walk<'a>,
+    /// The root.
+    top: BorrowedFd<'a>,
     queue: &'a Queue,
     visitor: V,
     listing: Vec<MaybeUninit<u8>>,
@@ -216,14 +290,13 @@ impl<V: Visitor> Worker<'_, V> {
         if walk.stop.now() {
             return Ok(());
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = openat(CWD, path, flags, Mode::empty())?;
-        let (entries, listed) = self.list(&folder);
+        let folder = open_below(self.top, walk.below(path), LIST)?;
+        let (entries, listed) = list(&folder, &mut self.listing, walk.stop);
         if let Err(errno) = listed {
             walk.unreadable(walk.below(path), errno);
         }
         let mut rules = rules.clone();
-        if walk.sieve.heeds_ignore_files() {
+        if walk.sieve.wanted.heeds_ignore_files() {
             let there = |wanted: &str| entries.iter().any(|(name, _)| name.as_bytes() == wanted.as_bytes());
             rules = walk.enter(&rules, path, there);
         }
@@ -276,34 +349,6 @@ impl<V: Visitor> Worker<'_, V> {
             let below = self.walk.below(&path);
             self.visitor.visit(Found { folder, name, below, from_workspace: *from_workspace });
         }
-    }
-
-    /// Files and folders among the entries; as many as could be read.
-    fn list(&mut self, folder: &OwnedFd) -> (Vec<(CString, FileType)>, rustix::io::Result<()>) {
-        let mut entries = Vec::new();
-        let mut listing = RawDir::new(folder, &mut self.listing);
-        while let Some(entry) = listing.next() {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(errno) => return (entries, Err(errno)),
-            };
-            if entries.len() % ENTRIES == 0 && self.walk.stop.now() {
-                break;
-            }
-            let name = entry.file_name();
-            if name == c"." || name == c".." {
-                continue;
-            }
-            let mut kind = entry.file_type();
-            if kind == FileType::Unknown
-                && let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
-            {
-                kind = FileType::from_raw_mode(stat.st_mode);
-            }
-            // Whatever else there is may be what tells that this is a repository.
-            entries.push((name.to_owned(), kind));
-        }
-        (entries, Ok(()))
     }
 }
 
@@ -372,36 +417,79 @@ pub(crate) fn why(errno: Errno) -> String {
         Errno::NOENT | Errno::NOTDIR => "it vanished".to_owned(),
         Errno::ACCESS | Errno::PERM => "permission denied".to_owned(),
         Errno::LOOP => "it is a link now".to_owned(),
+        Errno::XDEV => "it has moved".to_owned(),
         other => std::io::Error::from(other).to_string(),
     }
 }
 
-/// What an ignore file holds, up to a limit. Only a regular file is read, and nothing is waited for.
-fn read_rules(path: &Path) -> rustix::io::Result<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let kind = |stat: Stat| FileType::from_raw_mode(stat.st_mode);
-    if kind(statat(CWD, path, AtFlags::empty())?) != FileType::RegularFile {
-        return Err(Errno::NOENT);
+/// Files and folders among the entries; as many as could be read.
+fn list(
+    folder: &OwnedFd,
+    listing: &mut [MaybeUninit<u8>],
+    stop: &Stop,
+) -> (Vec<(CString, FileType)>, rustix::io::Result<()>) {
+    let mut entries = Vec::new();
+    let mut listing = RawDir::new(folder, listing);
+    while let Some(entry) = listing.next() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(errno) => return (entries, Err(errno)),
+        };
+        if entries.len() % ENTRIES == 0 && stop.now() {
+            break;
+        }
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        let mut kind = entry.file_type();
+        if kind == FileType::Unknown
+            && let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        {
+            kind = FileType::from_raw_mode(stat.st_mode);
+        }
+        // Whatever else there is may be what tells that this is a repository.
+        entries.push((name.to_owned(), kind));
     }
-    let file = openat(CWD, path, flags, Mode::empty())?;
-    if kind(fstat(&file)?) != FileType::RegularFile {
-        return Err(Errno::NOENT);
-    }
-    let mut bytes = Vec::new();
-    let read = std::fs::File::from(file).take(MOST_RULES).read_to_end(&mut bytes);
-    read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    if bytes.len() as u64 == MOST_RULES {
-        // Half a rule might say more than the whole.
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
-        bytes.truncate(whole);
-    }
-    Ok(bytes)
+    (entries, Ok(()))
 }
 
-/// What the user's own git configuration leaves out everywhere.
-fn global_rules() -> Gitignore {
-    let read = gitconfig_excludes_path().and_then(|path| read_rules(&path).ok());
-    read.and_then(|file| rules(&file).ok()).unwrap_or_else(Gitignore::empty)
+/// Room for what is read of a folder at a time.
+fn listing() -> Vec<MaybeUninit<u8>> {
+    vec![MaybeUninit::uninit(); LISTING]
+}
+
+/// Opens an absolute path without links. Whatever lies at its end lies there in truth, not through a link.
+fn open_canonical(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let top = openat(CWD, c"/", HOLD, Mode::empty())?;
+    let below = path.strip_prefix("/").map_err(|_| Errno::XDEV)?;
+    open_below(top.as_fd(), below.as_os_str().as_bytes(), flags)
+}
+
+/// Opens what lies below a folder: no link is followed, and nothing goes up.
+fn open_below(top: BorrowedFd<'_>, below: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let below = if below.is_empty() { b"." } else { below };
+    let bounds = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match openat2(top, below, flags, Mode::empty(), bounds) {
+        // Kernels before 5.6, and containers that forbid what they do not know.
+        Err(Errno::NOSYS | Errno::PERM) => open_by_steps(top, below, flags),
+        answer => answer,
+    }
+}
+
+fn open_by_steps(top: BorrowedFd<'_>, below: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let mut folder = None;
+    let mut names = below.split(|&byte| byte == b'/').peekable();
+    loop {
+        let at = folder.as_ref().map_or(top, AsFd::as_fd);
+        let name = names.next().filter(|name| *name != b"..").ok_or(Errno::XDEV)?;
+        let is_last = names.peek().is_none();
+        let next = openat(at, name, OFlags::NOFOLLOW | if is_last { flags } else { HOLD }, Mode::empty())?;
+        if is_last {
+            return Ok(next);
+        }
+        folder = Some(next);
+    }
 }
 
 fn as_path(bytes: &[u8]) -> &Path {
@@ -416,4 +504,36 @@ fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
 /// A time that sorts, in nanoseconds since 1970.
 pub(crate) fn modified(stat: &Stat) -> i128 {
     i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn nothing_leads_out_of_a_folder_with_openat2_and_without() {
+        let disk = tempfile::tempdir().unwrap();
+        let at = |path: &str| disk.path().join(path);
+        std::fs::create_dir_all(at("top/a/b")).unwrap();
+        std::fs::create_dir_all(at("out/b")).unwrap();
+        symlink("../out", at("top/link")).unwrap();
+        symlink(at("top/a"), at("top/inside")).unwrap();
+        let top = openat(CWD, at("top"), HOLD, Mode::empty()).unwrap();
+        for open in [open_below, open_by_steps] {
+            let opens = |path: &str| open(top.as_fd(), path.as_bytes(), LIST).is_ok();
+            for path in [".", "a", "a/b"] {
+                assert!(opens(path), "{path}");
+            }
+            for path in ["link", "link/b", "inside", "inside/b", "..", "../out", "a/../../out", "/", "gone"] {
+                assert!(!opens(path), "{path}");
+            }
+        }
+        assert!(open_canonical(&at("top/link/b"), LIST).is_err());
+        assert!(open_canonical(Path::new("/proc/self/root"), LIST).is_err());
+        assert!(open_canonical(Path::new("/"), LIST).is_ok());
+    }
 }

@@ -146,7 +146,7 @@ pub(crate) fn rules(file: &[u8]) -> Result<Gitignore, ignore::Error> {
         if let Ok(line) = std::str::from_utf8(line)
             && let Err(error) = builder.add_line(None, line)
         {
-            tracing::debug!(line, %error, "a line of an ignore file is no rule");
+            tracing::debug!(line = ?line, error = ?error.to_string(), "a line of an ignore file is no rule");
         }
     }
     builder.build()

@@ -1,9 +1,10 @@
 //! Where a search begins, and how what it finds is called.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dsh_fs::shown_name::shown;
-use dsh_fs::{FileSystem, FsCall, FsError, FsErrorCode, FsKind, FsTarget};
+use dsh_fs::{FileSystem, FsCall, FsError, FsErrorCode, FsKind, FsTarget, ReadRules};
 use dsh_harness::{Execution, ToolError};
 
 use crate::SearchError;
@@ -52,6 +53,16 @@ impl Scope {
             None => return Err(refuse("No such file or directory").into()),
         };
         let host = fs.process_path(&target);
+        let place = host.as_deref().unwrap_or(Path::new(target.display_path()));
+        let name = Path::new(target.display_path());
+        let may_read = |rules: Arc<dyn ReadRules>| {
+            rules.permits(place, is_folder) && rules.permits_name(name, is_folder)
+        };
+        if !fs.read_rules().is_none_or(may_read) {
+            let path = target.display_path();
+            let message = format!("cannot read \"{path}\": file access denied by the read rules");
+            return Err(FsError::new(FsErrorCode::SandboxDenied, message).into());
+        }
         let workspace = workspace.display_path().to_owned();
         let from_workspace = below(&workspace, target.display_path()).map(str::to_owned);
         let (root, prefix) = match (path, &from_workspace) {

@@ -1,5 +1,11 @@
 //! What a walk takes, enters and passes over: the one place that decides.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dsh_fs::ReadRules;
 use dsh_fs::leftovers::is_leftover_name;
 
 use crate::search::glob_pattern::GlobPattern;
@@ -9,8 +15,17 @@ use crate::search::ignore_rules::{IgnoreRules, Word};
 const VERSION_CONTROL: [&[u8]; 6] = [b".git", b".svn", b".hg", b".bzr", b".jj", b".sl"];
 
 /// Decides over every entry of a walk.
+pub(crate) struct Sieve {
+    pub(crate) wanted: Wanted,
+    /// What may be read, where not everything may. The rest is as if it were not there.
+    pub(crate) read_rules: Option<Arc<dyn ReadRules>>,
+    /// The folder that is searched, as it was named, where that leads to it by a link.
+    pub(crate) name: Option<PathBuf>,
+}
+
+/// What a search is for.
 #[derive(Debug)]
-pub(crate) enum Sieve {
+pub(crate) enum Wanted {
     /// All files whose path below the root matches, hidden and ignored ones too.
     Glob {
         pattern: GlobPattern,
@@ -67,12 +82,45 @@ pub(crate) enum Reason {
 }
 
 impl Sieve {
+    pub(crate) fn folder(&self, folder: Candidate<'_>, rules: &IgnoreRules) -> Fate {
+        match self.wanted.folder(folder, rules) {
+            Fate::Left => Fate::Left,
+            fate if self.may_find(folder, true) => fate,
+            _ => Fate::Left,
+        }
+    }
+
+    pub(crate) fn file(&self, file: Candidate<'_>, rules: &IgnoreRules) -> Fate {
+        match self.wanted.file(file, rules) {
+            Fate::Left => Fate::Left,
+            fate if self.may_find(file, false) => fate,
+            _ => Fate::Left,
+        }
+    }
+
+    /// May what a walk found be read? Neither where it is nor the name by which it was reached may be denied.
+    fn may_find(&self, found: Candidate<'_>, is_folder: bool) -> bool {
+        self.may_read(found.path, is_folder)
+            && self.name.as_ref().zip(self.read_rules.as_ref()).is_none_or(|(name, rules)| {
+                rules.permits_name(&name.join(OsStr::from_bytes(found.below)), is_folder)
+            })
+    }
+
+    /// May the file of this path be read, or the folder be entered?
+    pub(crate) fn may_read(&self, path: &[u8], is_folder: bool) -> bool {
+        let permits =
+            |rules: &Arc<dyn ReadRules>| rules.permits(Path::new(OsStr::from_bytes(path)), is_folder);
+        self.read_rules.as_ref().is_none_or(permits)
+    }
+}
+
+impl Wanted {
     /// Does what a walk takes depend on ignore files?
     pub(crate) fn heeds_ignore_files(&self) -> bool {
         matches!(self, Self::Grep { .. })
     }
 
-    pub(crate) fn folder(&self, folder: Candidate<'_>, rules: &IgnoreRules) -> Fate {
+    fn folder(&self, folder: Candidate<'_>, rules: &IgnoreRules) -> Fate {
         if is_version_control(folder.name) {
             return Fate::Left;
         }

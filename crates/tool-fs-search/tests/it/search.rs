@@ -2,12 +2,15 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use dsh_fs::{FS, FileSystem, MemoryFileSystem};
+use dsh_fs::{CallPolicy, FS, FileSystem, MemoryFileSystem, Owner, SandboxMode, SandboxPolicy};
 use dsh_fs_local::{LocalFileSystem, LocalFsConfig};
+use dsh_fs_sandbox::{Fence, PathRules};
 use dsh_harness::{
     CanonicalValue, HarnessConfig, HarnessPlugin, Outcome, Session, SessionHeader, TOOLS, ToolCall,
     ToolRegistry, ToolResult,
@@ -17,6 +20,8 @@ use dsh_tool_fs_search::{GlobValue, GrepValue, SearchConfig, SearchPlugin};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+
+use crate::spill::Log;
 
 /// A backend with files in a workspace.
 struct Place {
@@ -337,6 +342,213 @@ async fn what_cannot_be_searched_is_an_error() {
     let mut place = Place::disk(TREE).await;
     place.cwd.push("gone");
     assert_eq!(place.refused("glob", arguments("*", None, None)).await.1, "SEARCH_FAILED");
+}
+
+/// Mutations are not what these tests are about.
+struct Standing;
+
+impl SandboxPolicy for Standing {
+    fn standing(&self, _owner: Option<&Owner>) -> CallPolicy {
+        CallPolicy { mode: SandboxMode::ReadOnly, workspace_root: PathBuf::from("/") }
+    }
+
+    fn can_escalate(&self) -> bool {
+        false
+    }
+}
+
+/// What may be read below these folders of a workspace (nothing: everywhere), without what the patterns deny.
+fn ruled(fs: impl FileSystem, workspace: &Path, read_roots: &[&str], deny: &[&str]) -> Arc<dyn FileSystem> {
+    let roots = read_roots.iter().map(|root| workspace.join(root));
+    let deny: Vec<_> = deny.iter().map(|&pattern| pattern.to_owned()).collect();
+    let rules = PathRules::new(roots, &deny).unwrap();
+    Arc::new(Fence::new(fs, Arc::new(Standing), Vec::new()).reading_by(rules))
+}
+
+impl Place {
+    async fn ruled_disk(files: &[(&str, &[u8])], read_roots: &[&str], deny: &[&str]) -> Self {
+        let Self { cwd, _folder: folder, .. } = Self::disk(files).await;
+        let fs = LocalFileSystem::new(LocalFsConfig::default()).unwrap();
+        Self::with(ruled(fs, &cwd, read_roots, deny), cwd, folder).await
+    }
+
+    async fn ruled(files: &[(&str, &[u8])], read_roots: &[&str], deny: &[&str]) -> [Self; 2] {
+        let memory =
+            MemoryFileSystem::with_files(files.iter().map(|(path, bytes)| (format!("/w/{path}"), bytes)));
+        let cwd = PathBuf::from("/w");
+        let memory = Self::with(ruled(memory, &cwd, read_roots, deny), cwd, None).await;
+        [Self::ruled_disk(files, read_roots, deny).await, memory]
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_rule_is_logged_on_one_line() {
+    let place = Place::memory(&[(".ignore", b"{a\x07\r.txt\n"), ("a.txt", b"needle\n")]).await;
+    let logged = Log::default();
+    let _guard = logged.listen(tracing::Level::DEBUG);
+    assert_eq!(lines(&place.grep("needle").await), ["a.txt:1:needle"]);
+    let said = "a line of an ignore file is no rule line=\"{a\\u{7}\\r.txt\" error=\"error parsing glob \
+                '{a\\u{7}\\r.txt': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)\"";
+    assert_eq!(logged.take(), [said]);
+}
+
+/// Where it leads to may be read; the name may not.
+#[tokio::test]
+async fn a_denied_name_is_denied_also_where_it_is_a_link() {
+    let tree: &[(&str, &[u8])] = &[("open/a.txt", b"needle\n"), ("open/b.txt", b"needle\n")];
+    let deny = ["private/", ".env", "shown/b.txt"];
+    let place = Place::ruled_disk(tree, &[], &deny).await;
+    for (to, link) in [("open", "private"), ("open", "shown"), ("open/a.txt", ".env"), ("open", "plain")] {
+        symlink(to, place.cwd.join(link)).unwrap();
+    }
+    for path in ["private", "private/a.txt", ".env", "./shown/../private"] {
+        for (tool, pattern) in [("grep", "needle"), ("glob", "*")] {
+            let (message, code) = place.refused(tool, arguments(pattern, Some(path), None)).await;
+            let name = place.cwd.join(path.trim_start_matches("./shown/../"));
+            let said = format!("cannot read \"{}\": file access denied by the read rules", name.display());
+            assert_eq!((message, code.as_str()), (said, "FS_SANDBOX_DENIED"), "{tool} {path}");
+        }
+    }
+    assert_eq!(place.glob_at("*", Some("plain")).await, ["plain/a.txt", "plain/b.txt"]);
+    assert_eq!(place.glob_at("*", Some("shown")).await, ["shown/a.txt"]);
+    let found = place.grep_at("needle", Some("shown"), None).await;
+    assert_eq!(lines(&found), ["shown/a.txt:1:needle"]);
+}
+
+/// Read roots bound where things are: a link from elsewhere is a way like any other.
+#[tokio::test]
+async fn a_link_from_outside_the_read_roots_into_them_is_followed() {
+    let place =
+        Place::ruled_disk(&[("in/a.txt", b"needle\n"), ("in/k.pem", b"needle\n")], &["in"], &["*.pem"]).await;
+    symlink("in", place.cwd.join("link")).unwrap();
+    assert_eq!(place.glob_at("*", Some("link")).await, ["link/a.txt"]);
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_as_if_it_were_not_there() {
+    let tree: &[(&str, &[u8])] = &[
+        ("a.txt", b"needle\n"),
+        ("b/.env", b"needle\n"),
+        ("b/key.pem", b"needle\n"),
+        ("b/c.txt", b"needle\n"),
+        ("b/secrets/d.txt", b"needle\n"),
+        ("secrets/e/f.txt", b"needle\n"),
+        ("secrets.txt", b"needle\n"),
+    ];
+    for place in Place::ruled(tree, &[], &["secrets/", ".env", "*.pem"]).await {
+        let value = place.grep("needle").await;
+        assert_eq!(lines(&value), ["a.txt:1:needle", "b/c.txt:1:needle", "secrets.txt:1:needle"]);
+        assert_eq!(value.notices, [""; 0]);
+        assert_eq!(place.glob("**/*").await, ["a.txt", "b/c.txt", "secrets.txt"]);
+        for none in ["**/.env", "*.pem", "secrets/**", "e/*"] {
+            assert_eq!(place.glob(none).await, [""; 0], "{none}");
+            assert_eq!(lines(&place.grep_at("needle", None, Some(none)).await), [""; 0], "{none}");
+        }
+        assert_eq!(place.grep("nothing").await.notices, [""; 0], "nor is it counted");
+    }
+}
+
+#[tokio::test]
+async fn a_search_in_what_may_not_be_read_is_denied() {
+    let tree: &[(&str, &[u8])] =
+        &[("in/a.txt", b"needle\n"), ("in/deep/.env", b"needle\n"), ("out/b.txt", b"needle\n")];
+    for place in Place::ruled(tree, &["in"], &[".env"]).await {
+        for path in ["out", "out/b.txt", "in/deep/.env", "."] {
+            let shown = if path == "." { place.cwd.clone() } else { place.cwd.join(path) };
+            let message =
+                format!("cannot read \"{}\": file access denied by the read rules", shown.display());
+            for tool in ["glob", "grep"] {
+                let refused = place.refused(tool, arguments("needle", Some(path), None)).await;
+                assert_eq!(refused, (message.clone(), "FS_SANDBOX_DENIED".to_owned()), "{tool} {path}");
+            }
+        }
+        assert_eq!(lines(&place.grep_at("needle", Some("in"), None).await), ["in/a.txt:1:needle"]);
+        assert_eq!(lines(&place.grep_at("needle", Some("in/a.txt"), None).await), ["in/a.txt:1:needle"]);
+    }
+}
+
+#[tokio::test]
+async fn links_lead_into_what_may_be_read_and_into_nothing_else() {
+    let tree: &[(&str, &[u8])] = &[("in/a.txt", b"needle\n"), ("out/b.txt", b"needle\n")];
+    let place = Place::ruled_disk(tree, &["in"], &[]).await;
+    symlink("in", place.cwd.join("good")).unwrap();
+    symlink("../out", place.cwd.join("in/bad")).unwrap();
+    symlink("../out/b.txt", place.cwd.join("in/file")).unwrap();
+    assert_eq!(lines(&place.grep_at("needle", Some("good"), None).await), ["good/a.txt:1:needle"]);
+    assert_eq!(place.glob_at("*.txt", Some("good/a.txt")).await, ["good/a.txt"]);
+    assert_eq!(place.glob_at("**/*", Some("in")).await, ["in/a.txt"]);
+    for path in ["in/bad", "in/file"] {
+        let (_, code) = place.refused("grep", arguments("needle", Some(path), None)).await;
+        assert_eq!(code, "FS_SANDBOX_DENIED", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn ignore_files_that_may_not_be_read_are_not_heeded() {
+    let tree: &[(&str, &[u8])] = &[
+        (".ignore", b"*.txt\n"),
+        ("in/.rgignore", b"a.txt\n"),
+        ("in/a.txt", b"needle\n"),
+        ("in/b.txt", b"needle\n"),
+        ("in/sub/.ignore", b"d.rs\n"),
+        ("in/sub/c.rs", b"needle\n"),
+        ("in/sub/d.rs", b"needle\n"),
+    ];
+    for place in Place::ruled(tree, &["in"], &[".rgignore"]).await {
+        let value = place.grep_at("needle", Some("in"), None).await;
+        assert_eq!(lines(&value), ["in/a.txt:1:needle", "in/b.txt:1:needle", "in/sub/c.rs:1:needle"]);
+    }
+    let place = Place::ruled_disk(tree, &["in"], &[]).await;
+    std::fs::remove_file(place.cwd.join("in/sub/.ignore")).unwrap();
+    symlink(place.cwd.join(".ignore"), place.cwd.join("in/.ignore")).unwrap();
+    symlink("../.rgignore", place.cwd.join("in/sub/.ignore")).unwrap();
+    let value = place.grep_at("needle", Some("in"), None).await;
+    assert_eq!(lines(&value), ["in/b.txt:1:needle", "in/sub/c.rs:1:needle", "in/sub/d.rs:1:needle"]);
+}
+
+#[tokio::test]
+async fn a_denied_name_outside_the_read_roots_is_denied_wherever_it_leads() {
+    let tree: &[(&str, &[u8])] = &[("in/a.txt", b"needle\n"), ("in/b.txt", b"needle\n")];
+    let place = Place::ruled_disk(tree, &["in"], &["secret", "open/b.txt"]).await;
+    symlink("in", place.cwd.join("secret")).unwrap();
+    symlink("in", place.cwd.join("open")).unwrap();
+    let (_, code) = place.refused("grep", arguments("needle", Some("secret"), None)).await;
+    assert_eq!(code, "FS_SANDBOX_DENIED");
+    assert_eq!(lines(&place.grep_at("needle", Some("open"), None).await), ["open/a.txt:1:needle"]);
+    assert_eq!(place.glob_at("*", Some("open")).await, ["open/a.txt"]);
+}
+
+/// A folder of the walk is swapped for a link to one outside as fast as can be.
+#[tokio::test]
+async fn a_folder_that_is_swapped_for_a_link_leads_nobody_out() {
+    let tree: &[(&str, &[u8])] =
+        &[("in/a/b/x.txt", b"inside\n"), ("in/z.txt", b"inside\n"), ("out/b/x.txt", b"outside\n")];
+    let place = Place::ruled_disk(tree, &["in"], &[]).await;
+    let (folder, link) = (place.cwd.join("in/a"), place.cwd.join("link"));
+    symlink(place.cwd.join("out"), &link).unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let attacker = std::thread::spawn({
+        let (over, cwd) = (over.clone(), rustix::fs::CWD);
+        move || {
+            while !over.load(Ordering::Relaxed) {
+                let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                rustix::fs::renameat_with(cwd, &folder, cwd, &link, exchange).unwrap();
+            }
+        }
+    });
+    let began = Instant::now();
+    let mut found = 0;
+    for _ in 0..500 {
+        let value = place.grep_at("side", Some("in"), None).await;
+        assert!(lines(&value).iter().all(|line| line.ends_with(":inside")), "{value:?}");
+        found += value.matches.len();
+        if began.elapsed() > Duration::from_secs(4) {
+            break;
+        }
+    }
+    over.store(true, Ordering::Relaxed);
+    attacker.join().unwrap();
+    assert!(found > 0);
 }
 
 #[tokio::test]

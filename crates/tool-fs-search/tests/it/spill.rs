@@ -10,6 +10,7 @@ use dsh_harness::{
 use dsh_plugin::{Failure, Next, PlainError};
 use dsh_tool_fs_search::{GlobValue, GrepMatch, GrepValue, SearchConfig};
 use serde_json::{Value as Json, json};
+use tracing::Level;
 
 use crate::rig::{Rig, config};
 
@@ -17,7 +18,7 @@ use crate::rig::{Rig, config};
 #[derive(Default)]
 struct Store {
     saved: Mutex<Vec<SpillRequest>>,
-    full: bool,
+    failure: Mutex<Option<&'static str>>,
 }
 
 impl SpillStore for Store {
@@ -26,8 +27,8 @@ impl SpillStore for Store {
         request: SpillRequest,
     ) -> Pin<Box<dyn Future<Output = Result<Spilled, Failure>> + Send + '_>> {
         Box::pin(async move {
-            if self.full {
-                return Err(PlainError::new("no room").into());
+            if let Some(failure) = *self.failure.lock().unwrap() {
+                return Err(PlainError::new(failure).into());
             }
             let bytes = request.content.len() as u64;
             self.saved.lock().unwrap().push(request);
@@ -37,8 +38,8 @@ impl SpillStore for Store {
 }
 
 impl Store {
-    fn mount(rig: &Rig, full: bool) -> Arc<Self> {
-        let store = Arc::new(Self { full, ..Self::default() });
+    fn mount(rig: &Rig) -> Arc<Self> {
+        let store = Arc::new(Self::default());
         rig.ctx.provide(SPILL_STORE, store.clone() as Arc<dyn SpillStore>).unwrap();
         store
     }
@@ -83,7 +84,7 @@ async fn grep(rig: &Rig) -> ToolResult {
 #[tokio::test]
 async fn all_of_a_long_list_is_kept_and_the_page_says_where() {
     let rig = Rig::new(two_at_most()).await;
-    let store = Store::mount(&rig, false);
+    let store = Store::mount(&rig);
     rig.answer(GLOB_PAGE, three_paths());
     let result = glob(&rig).await;
     assert_eq!(
@@ -105,7 +106,7 @@ async fn all_of_a_long_list_is_kept_and_the_page_says_where() {
 #[tokio::test]
 async fn all_matches_are_kept_as_they_would_be_shown() {
     let rig = Rig::new(two_at_most()).await;
-    let store = Store::mount(&rig, false);
+    let store = Store::mount(&rig);
     rig.answer(GREP_PAGE, three_matches());
     assert_eq!(
         grep(&rig).await.text(),
@@ -123,7 +124,7 @@ async fn all_matches_are_kept_as_they_would_be_shown() {
 #[tokio::test]
 async fn notices_stay_behind_the_place() {
     let rig = Rig::new(two_at_most()).await;
-    let store = Store::mount(&rig, false);
+    let store = Store::mount(&rig);
     let value = GlobValue { notices: vec!["(One.)".to_owned()], ..three_paths() };
     rig.answer(&format!("{GLOB_PAGE}\n\n(One.)"), value);
     assert_eq!(
@@ -136,7 +137,7 @@ async fn notices_stay_behind_the_place() {
 #[tokio::test]
 async fn what_fits_is_not_kept() {
     let rig = Rig::new(config(json!({ "globMaxResults": 3 }))).await;
-    let store = Store::mount(&rig, false);
+    let store = Store::mount(&rig);
     rig.answer("b/1\na/1\nb/2", three_paths());
     assert_eq!(glob(&rig).await.text(), "b/1\na/1\nb/2");
     assert!(store.contents().is_empty());
@@ -145,11 +146,11 @@ async fn what_fits_is_not_kept() {
 #[tokio::test]
 async fn what_a_search_had_to_leave_undone_is_never_called_full() {
     let rig = Rig::new(two_at_most()).await;
-    let store = Store::mount(&rig, false);
+    let store = Store::mount(&rig);
     rig.answer(GLOB_PAGE, GlobValue { incomplete: true, ..three_paths() });
     assert_eq!(glob(&rig).await.text(), GLOB_PAGE);
     let rig = Rig::new(two_at_most()).await;
-    let other = Store::mount(&rig, false);
+    let other = Store::mount(&rig);
     rig.answer(GREP_PAGE, GrepValue { incomplete: true, ..three_matches() });
     assert_eq!(grep(&rig).await.text(), GREP_PAGE);
     assert!(store.contents().is_empty() && other.contents().is_empty());
@@ -158,7 +159,7 @@ async fn what_a_search_had_to_leave_undone_is_never_called_full() {
 #[tokio::test]
 async fn what_was_only_counted_is_never_called_full() {
     let rig = Rig::new(two_at_most()).await;
-    let store = Store::mount(&rig, false);
+    let store = Store::mount(&rig);
     let page = GREP_PAGE.replace("of 3", "of 9");
     rig.answer(&page, GrepValue { total: Some(9), ..three_matches() });
     assert_eq!(grep(&rig).await.text(), page);
@@ -179,7 +180,7 @@ async fn another_listeners_word_is_kept() {
         (Verdict::Block { feedback: vec![Content::text("no")], contexts: vec!["context".to_owned()] }, "no"),
     ] {
         let rig = Rig::new(two_at_most()).await;
-        let store = Store::mount(&rig, false);
+        let store = Store::mount(&rig);
         rig.answer(GLOB_PAGE, three_paths());
         rig.ctx
             .intercept::<PostExecute, _, _>(move |_, _: Next<PostExecute>| {
@@ -196,7 +197,7 @@ async fn another_listeners_word_is_kept() {
 #[tokio::test]
 async fn contexts_ride_along() {
     let rig = Rig::new(two_at_most()).await;
-    let store = Store::mount(&rig, false);
+    let store = Store::mount(&rig);
     rig.answer(GLOB_PAGE, three_paths());
     rig.ctx
         .intercept::<PostExecute, _, _>(|_, _: Next<PostExecute>| async {
@@ -210,7 +211,7 @@ async fn contexts_ride_along() {
 #[tokio::test]
 async fn content_that_a_wrapper_changed_is_left_alone() {
     let rig = Rig::new(two_at_most()).await;
-    let store = Store::mount(&rig, false);
+    let store = Store::mount(&rig);
     rig.answer("(withheld)", three_paths());
     assert_eq!(glob(&rig).await.text(), "(withheld)");
     // Nor is the value of one tool kept for another.
@@ -221,7 +222,7 @@ async fn content_that_a_wrapper_changed_is_left_alone() {
 #[tokio::test]
 async fn what_cannot_be_kept_is_an_answer_all_the_same() {
     let logged = Log::default();
-    let _guard = logged.listen();
+    let _guard = logged.listen(Level::INFO);
 
     let rig = Rig::new(two_at_most()).await;
     rig.answer(GREP_PAGE, three_matches());
@@ -231,12 +232,17 @@ async fn what_cannot_be_kept_is_an_answer_all_the_same() {
         ["tool-fs-search: no ctx.spillStore backend loaded; complete grep result not saved"]
     );
 
-    Store::mount(&rig, true);
-    assert_eq!(grep(&rig).await.text(), GREP_PAGE);
-    assert_eq!(
-        logged.take(),
-        ["tool-fs-search: saveText failed for grep: no room; complete result not saved"]
-    );
+    let store = Store::mount(&rig);
+    for (failure, logged_as) in
+        [("no room", "no room"), ("no \n\u{7}room", "no \\n\\u{7}room (name escaped)")]
+    {
+        *store.failure.lock().unwrap() = Some(failure);
+        assert_eq!(grep(&rig).await.text(), GREP_PAGE);
+        assert_eq!(
+            logged.take(),
+            [format!("tool-fs-search: saveText failed for grep: {logged_as}; complete result not saved")]
+        );
+    }
 
     assert_eq!(rig.call_in(None, "grep", json!({ "pattern": "x" })).await.text(), GREP_PAGE);
     assert_eq!(
@@ -245,24 +251,25 @@ async fn what_cannot_be_kept_is_an_answer_all_the_same() {
     );
 }
 
-/// The warnings of this thread.
+/// What this thread logs.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    fn listen(&self) -> tracing::subscriber::DefaultGuard {
+    pub(crate) fn listen(&self, most: Level) -> tracing::subscriber::DefaultGuard {
         let log = self.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_writer(move || log.clone())
             .without_time()
             .with_level(false)
+            .with_max_level(most)
             .with_target(false)
             .with_ansi(false)
             .finish();
         tracing::subscriber::set_default(subscriber)
     }
 
-    fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         let bytes = std::mem::take(&mut *self.0.lock().unwrap());
         String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect()
     }
