@@ -11,14 +11,15 @@ use clap::{Parser, Subcommand};
 pub(crate) struct Args {
     /// The workspace of the sessions: where relative paths start.
     ///
-    /// Default: the folder the program is started in. It is a base, not a fence.
+    /// Default: the folder the program is started in. Under a fence in workspace-write mode, which is the default, it is also
+    /// the folder that can be written, beside the temporary ones.
     #[arg(long, global = true, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
     /// The composition file: which plugins to mount, with which settings.
     ///
     /// YAML (.yaml, .yml) or JSON (.json): a list of rows with `name` and `config`, started in the order of the file.
-    /// Default: dsh-fs-local at --cwd, dsh-fs-observation-policy, dsh-tool-fs.
+    /// Default: dsh-fs-sandbox at --cwd, dsh-fs-observation-policy and all tools; see README.md.
     #[arg(long, global = true, value_name = "FILE")]
     compose: Option<PathBuf>,
 
@@ -36,7 +37,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Serve the tools over the Model Context Protocol on standard input and output.
     #[command(after_long_help = MCP)]
-    Mcp,
+    Mcp(Mcp),
     /// Print the tools' names, descriptions and schemas exactly as a model gets them.
     #[command(
         after_long_help = "See also: `dsh-fs prompt`, the guidance that goes with them; `dsh-fs mcp` serves both."
@@ -45,7 +46,7 @@ pub(crate) enum Command {
     /// Print the system prompt's sections exactly as a model gets them.
     #[command(after_long_help = "See also: `dsh-fs tools`, the tools that it speaks of.")]
     Prompt,
-    /// List what crashes and collisions have left, judge it, and remove what is safe when told.
+    /// Say what bounds the tools and what the system can do; list and judge what crashes have left.
     #[command(after_long_help = DOCTOR)]
     Doctor(Doctor),
 }
@@ -59,6 +60,9 @@ pub(crate) struct Call {
     /// A tool's name and its arguments as JSON; as many pairs as you like.
     #[arg(required = true, num_args = 2.., value_names = ["TOOL", "JSON"])]
     pub(crate) calls: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) confinement: Confinement,
 }
 
 #[derive(Debug, clap::Args)]
@@ -66,6 +70,25 @@ pub(crate) struct Run {
     /// Add the canonical value (`value`) to each result, for programs.
     #[arg(long)]
     pub(crate) values: bool,
+
+    #[command(flatten)]
+    pub(crate) confinement: Confinement,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Mcp {
+    #[command(flatten)]
+    pub(crate) confinement: Confinement,
+}
+
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct Confinement {
+    /// Have the kernel hold the whole process within its bounds, whatever the fence says.
+    ///
+    /// Linux 6.2 or newer, with Landlock. Written can be --cwd (not in read-only mode), the temporary folders and the root of
+    /// dsh-spill-local; read can be everything, or those and `readRoots`. No call can be granted more.
+    #[arg(long)]
+    pub(crate) confine: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -166,6 +189,9 @@ const MCP: &str = "\
 For a client's configuration:
   {\"mcpServers\": {\"files\": {\"command\": \"dsh-fs\", \"args\": [\"mcp\", \"--cwd\", \"/path/to/project\"]}}}
 
+With --confine the kernel holds the process within the workspace and the temporary folders, as a second wall behind the
+fence; the reason is on standard error, with exit code 2, where it cannot.
+
 The process is one session: what has been read is known until it ends. It ends with its input, with exit code 0.
 
 See also: `dsh-fs tools` and `dsh-fs prompt` for what a client is told.";
@@ -178,6 +204,8 @@ Examples:
 
 Leftovers are stage files (.dsh- and twelve letters or digits), which a killed process leaves, and conflict files
 (NAME.dsh-conflict-N), in which the work of another program was kept that wrote while NAME was replaced.
+Before them it tells the backend, the mode of its fence, what can be written and read, and what the kernel and the file
+system can do.
 Judgements:
   safe    it is empty, or another file in the folder has the same bytes
   in use  a call may be at work with it: the folder is locked, or the file is young (--older-than)
@@ -185,6 +213,6 @@ Judgements:
           remove it by name
 To see what the file system can do, two hidden files are made in the folder and removed again.
 
-Exit codes: 0 nothing is left, 1 leftovers are there, 2 bad usage.
+Exit codes: 0 nothing is left, 1 leftovers are there, 2 bad usage or a composition that cannot be used.
 
 See also: `dsh-fs call`, whose changes are published in this way.";

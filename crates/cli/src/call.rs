@@ -15,7 +15,7 @@ use crate::sessions::Sessions;
 pub(crate) fn main(setup: &Setup, command: Call) -> anyhow::Result<ExitCode> {
     // All arguments are looked at before anything is done.
     let calls = pairs(command.calls)?;
-    let running = Running::start(setup)?;
+    let running = Running::start(setup, command.confinement)?;
     let session = Sessions::new(setup.cwd.clone()).get("s1");
     let mut code = ExitCode::SUCCESS;
     let mut reader = Reader::There;

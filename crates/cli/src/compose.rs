@@ -4,24 +4,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dsh_fs_local::LocalFsPlugin;
+use dsh_fs::SandboxMode;
+use dsh_fs_local::{LocalFileSystem, LocalFsConfig, LocalFsPlugin};
 use dsh_fs_observation_policy::ObservationPolicyPlugin;
+use dsh_fs_sandbox::{Place, SandboxConfig, SandboxPlugin};
 use dsh_harness::{
-    HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, SpillLocalPlugin, SystemPrompt, TOOLS, TimeoutPolicyPlugin,
-    ToolRegistry,
+    HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, SpillLocalConfig, SpillLocalPlugin, SystemPrompt, TOOLS,
+    TimeoutPolicyPlugin, ToolRegistry,
 };
-use dsh_plugin::{Composition, Context, Registry};
+use dsh_plugin::{Composition, Configured, Context, Registry};
 use dsh_tool_fs::ToolFsPlugin;
 use dsh_tool_fs_search::SearchPlugin;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::args::Setup;
+use crate::args::{Confinement, Setup};
+use crate::confine::{self, Bounds};
 
 /// The composition that is used where no file is given; its `cwd` is relative to `--cwd`.
 pub const BUILT_IN: &str = "\
-- name: dsh-fs-local
-  config: { cwd: . }
+- name: dsh-fs-sandbox
+  config: { cwd: ., mode: workspace-write }
 - name: dsh-fs-observation-policy
 - name: dsh-tool-fs
 - name: dsh-tool-fs-search
@@ -30,15 +33,30 @@ pub const BUILT_IN: &str = "\
 - name: dsh-tool-call-timeout-policy
 ";
 
+/// The settings of the row `dsh-fs-sandbox`.
+pub(crate) type FenceConfig = SandboxConfig<LocalFsConfig>;
+
 /// Every row that a composition may have.
 pub fn registry() -> Registry {
+    registry_at(Place::new(temp()))
+}
+
+fn registry_at(place: Place) -> Registry {
     Registry::new()
         .with_paths("dsh-fs-local", LocalFsPlugin, |config, folder| from_folder(&mut config.cwd, folder))
+        .with_paths(
+            "dsh-fs-sandbox",
+            SandboxPlugin::new(LocalFileSystem::new, place),
+            |config: &mut FenceConfig, folder| {
+                from_folder(&mut config.inner.cwd, folder);
+                config.read_roots.iter_mut().for_each(|root| *root = joined(folder, root));
+            },
+        )
         .with("dsh-fs-observation-policy", ObservationPolicyPlugin)
         .alias("dsh-fs-policy", "dsh-fs-observation-policy")
         .with("dsh-tool-fs", ToolFsPlugin)
         .with("dsh-tool-fs-search", SearchPlugin)
-        .with_paths("dsh-spill-local", SpillLocalPlugin::new(std::env::temp_dir()), |config, folder| {
+        .with_paths("dsh-spill-local", SpillLocalPlugin::new(temp()), |config, folder| {
             from_folder(&mut config.root, folder);
         })
         .with("dsh-tool-call-timeout-policy", TimeoutPolicyPlugin)
@@ -47,10 +65,96 @@ pub fn registry() -> Registry {
 /// A relative path in the settings is relative to the composition file's folder.
 fn from_folder(path: &mut Option<PathBuf>, folder: &Path) {
     if let Some(path) = path {
-        let joined = folder.join(&*path);
-        // `folder/.` is the folder: names in messages should not show the dot.
-        *path = if joined.components().eq(folder.components()) { folder.to_owned() } else { joined };
+        *path = joined(folder, path);
     }
+}
+
+fn joined(folder: &Path, path: &Path) -> PathBuf {
+    let joined = folder.join(path);
+    // `folder/.` is the folder: names in messages should not show the dot.
+    if joined.components().eq(folder.components()) { folder.to_owned() } else { joined }
+}
+
+/// The same place without links or `..` on the way to it; itself it may be a link, and need not be there.
+fn in_its_folder(path: &Path) -> PathBuf {
+    let found =
+        path.parent().and_then(|folder| Some(std::fs::canonicalize(folder).ok()?.join(path.file_name()?)));
+    found.unwrap_or_else(|| path.to_owned())
+}
+
+/// The folder of temporary files: what TMPDIR names, if that can be one; it is open to the sandbox.
+fn temp() -> PathBuf {
+    match std::env::var_os("TMPDIR").map(PathBuf::from) {
+        Some(temp) if is_temp(&temp) => temp,
+        _ => PathBuf::from("/tmp"),
+    }
+}
+
+fn is_temp(folder: &Path) -> bool {
+    let canonical = std::fs::canonicalize(folder);
+    folder.is_absolute() && canonical.is_ok_and(|folder| folder.is_dir() && folder != Path::new("/"))
+}
+
+/// What the sandbox leaves open, though hardly anybody means it.
+fn warn_of_open_folders(setup: &Setup, fence: Option<&FenceConfig>) {
+    if let Some(given) = std::env::var_os("TMPDIR").filter(|given| !given.is_empty())
+        && !is_temp(Path::new(&given))
+    {
+        tracing::warn!(TMPDIR = ?given, "not a folder of temporary files, so /tmp is used");
+    }
+    let writes = fence.is_some_and(|fence| fence.mode == SandboxMode::WorkspaceWrite);
+    if writes && setup.cwd == Path::new("/") {
+        tracing::warn!("the workspace is the whole disk: the sandbox keeps nothing from being written");
+    }
+}
+
+/// A composition whose names are known and whose settings are right. Nothing of it is started.
+pub(crate) struct Composed {
+    pub(crate) place: Place,
+    rows: Vec<Configured>,
+}
+
+impl Composed {
+    pub(crate) fn read(setup: &Setup, confinement: Confinement) -> anyhow::Result<Self> {
+        let composition = match &setup.compose {
+            Some(file) => Composition::load(file)?,
+            None => Composition::parse(BUILT_IN, &setup.cwd.join("(built-in composition)"))?,
+        };
+        // What a fence is told of its place depends on the other rows.
+        let known = composition.bind(&registry())?;
+        let mut place = Place::new(temp());
+        place.protected =
+            setup.compose.iter().chain(spill_roots(&known)).map(|path| in_its_folder(path)).collect();
+        place.canonical = |path| std::fs::canonicalize(path).ok();
+        place.kernel_confined = confinement.confine;
+        let composed = Self { rows: composition.bind(&registry_at(place.clone()))?, place };
+        warn_of_open_folders(setup, composed.fence());
+        Ok(composed)
+    }
+
+    /// The row that gives the files.
+    pub(crate) fn backend(&self) -> Option<&'static str> {
+        self.rows.iter().find_map(|row| {
+            let local = row.config::<LocalFsConfig>().map(|_| "dsh-fs-local");
+            row.config::<FenceConfig>().map(|_| "dsh-fs-sandbox").or(local)
+        })
+    }
+
+    /// The settings of the fence, where there is one.
+    pub(crate) fn fence(&self) -> Option<&FenceConfig> {
+        self.rows.iter().find_map(Configured::config::<FenceConfig>)
+    }
+
+    /// How far the kernel lets the process go.
+    fn bounds(&self, setup: &Setup) -> Bounds {
+        let mut scratch = self.place.writable.clone();
+        scratch.extend(spill_roots(&self.rows).cloned());
+        Bounds::new(&setup.cwd, scratch, self.fence())
+    }
+}
+
+fn spill_roots(rows: &[Configured]) -> impl Iterator<Item = &PathBuf> {
+    rows.iter().filter_map(|row| row.config::<SpillLocalConfig>()?.root.as_ref())
 }
 
 /// A harness with everything mounted, and what runs it.
@@ -62,8 +166,13 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Mounts the harness and then the composition, all or nothing.
-    pub(crate) fn start(setup: &Setup) -> anyhow::Result<Self> {
+    /// Mounts the harness and then the composition, all or nothing; confined first, if that is wanted.
+    pub(crate) fn start(setup: &Setup, confinement: Confinement) -> anyhow::Result<Self> {
+        let composed = Composed::read(setup, confinement)?;
+        if confinement.confine {
+            // The kernel confines a thread and those that it starts: now there is only this one.
+            confine::confine(&composed.bounds(setup))?;
+        }
         // One thread for what is quick; reading and writing files happens on the runtime's blocking threads. It starts
         // faster than several threads do, and answers as fast.
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -74,7 +183,7 @@ impl Running {
         let limit = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
         let _heard = runtime.block_on(async { signal(limit) }).context("cannot handle signals")?;
         let ctx = Context::root();
-        runtime.block_on(mount(&ctx, setup))?;
+        runtime.block_on(mount(&ctx, composed.rows))?;
         let tools = ctx.service(TOOLS)?;
         let prompt = ctx.service(SYSTEM_PROMPT)?;
         Ok(Self { ctx, tools, prompt, runtime })
@@ -91,12 +200,7 @@ impl Running {
     }
 }
 
-async fn mount(ctx: &Context, setup: &Setup) -> anyhow::Result<()> {
-    let composition = match &setup.compose {
-        Some(file) => Composition::load(file)?,
-        None => Composition::parse(BUILT_IN, &setup.cwd.join("(built-in composition)"))?,
-    };
-    let rows = composition.bind(&registry())?;
+async fn mount(ctx: &Context, rows: Vec<Configured>) -> anyhow::Result<()> {
     // These tools serve somebody else's agent, who is not to be told that it is another one.
     let harness = HarnessConfig { include_harness_identity: false, ..HarnessConfig::default() };
     ctx.plugin(HarnessPlugin, harness).await?;

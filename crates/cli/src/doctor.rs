@@ -1,4 +1,4 @@
-//! `dsh-fs doctor`: what lies about after a crash or a collision, and what the file system can do.
+//! `dsh-fs doctor`: what bounds the tools, what the system can do, and what lies about after a crash or a collision.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,20 +10,22 @@ use anyhow::{Context as _, bail};
 use dsh_fs_local::{Capabilities, probe};
 use serde_json::{Value as Json, json};
 
-use crate::args::{Doctor, Setup, absolute};
+use crate::args::{Confinement, Doctor, Setup, absolute};
+use crate::compose::Composed;
 use crate::output::{self, EXIT_FAILURE};
 
+mod bounds;
 mod leftover;
 mod walk;
 
+use bounds::Bounds;
 use leftover::{Judgement, Leftover};
 
 /// The exit code when leftovers are there.
 const EXIT_FOUND: u8 = 1;
-/// The only backend there is to pick.
-const BACKEND: &str = "dsh-fs-local";
 
 pub(crate) fn main(setup: &Setup, command: &Doctor) -> anyhow::Result<ExitCode> {
+    let composed = Composed::read(setup, Confinement::default())?;
     let young = Duration::from_secs(command.older_than);
     let (folders, files) = sort_out(setup, &command.paths)?;
     let mut found = walk::Found::default();
@@ -41,6 +43,7 @@ pub(crate) fn main(setup: &Setup, command: &Doctor) -> anyhow::Result<ExitCode> 
         leftovers.iter_mut().for_each(Case::remove);
     }
     let report = Report {
+        bounds: Bounds::of(setup, &composed),
         workspace: &setup.cwd,
         // After the walk, which would meet the files that it tries with.
         capabilities: probe(folders.first().unwrap_or(&setup.cwd)),
@@ -141,6 +144,7 @@ impl Case {
 }
 
 struct Report<'a> {
+    bounds: Bounds,
     workspace: &'a Path,
     capabilities: Capabilities,
     leftovers: &'a [Case],
@@ -149,8 +153,7 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn text(&self) -> String {
-        let version = env!("CARGO_PKG_VERSION");
-        let mut text = format!("dsh-fs {version}, backend {BACKEND}\nworkspace {}\n", shown(self.workspace));
+        let mut text = self.bounds.text(self.workspace);
         text.push_str(&self.file_system());
         for case in self.leftovers {
             let _ = write!(text, "\n{}", case.text());
@@ -197,14 +200,14 @@ impl Report<'_> {
             .skipped
             .iter()
             .map(|(path, error)| json!({"path": path.to_string_lossy(), "error": error.to_string()}));
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "backend": BACKEND,
-            "workspace": self.workspace.to_string_lossy(),
-            "fileSystem": capabilities,
-            "leftovers": self.leftovers.iter().map(Case::json).collect::<Vec<_>>(),
-            "skipped": skipped.collect::<Vec<_>>(),
-        })
+        let mut report = serde_json::Map::new();
+        report.insert("version".to_owned(), env!("CARGO_PKG_VERSION").into());
+        report.insert("workspace".to_owned(), self.workspace.to_string_lossy().into());
+        self.bounds.add_to(&mut report);
+        report.insert("fileSystem".to_owned(), capabilities.into());
+        report.insert("leftovers".to_owned(), self.leftovers.iter().map(Case::json).collect());
+        report.insert("skipped".to_owned(), skipped.collect());
+        report.into()
     }
 }
 

@@ -7,6 +7,7 @@
 mod args;
 mod call;
 mod compose;
+mod confine;
 mod doctor;
 mod json_lines;
 mod logs;
@@ -45,7 +46,7 @@ pub fn main() -> ExitCode {
     let result = match args.command {
         Command::Call(command) => call::main(&setup, command),
         Command::Run(command) => run::main(&setup, &command),
-        Command::Mcp => mcp::main(&setup),
+        Command::Mcp(command) => mcp::main(&setup, &command),
         Command::Tools => tools::main(&setup),
         Command::Prompt => prompt::main(&setup),
         Command::Doctor(command) => doctor::main(&setup, &command),

@@ -2,13 +2,16 @@
 
 use std::process::ExitCode;
 
-use crate::args::Setup;
+use crate::args::{Confinement, Setup};
 use crate::compose::Running;
 use crate::output;
+use crate::sessions::Sessions;
 
 pub(crate) fn main(setup: &Setup) -> anyhow::Result<ExitCode> {
-    let running = Running::start(setup)?;
-    let code = output::printed(output::print_text(&running.prompt.render()));
+    let running = Running::start(setup, Confinement::default())?;
+    let session = Sessions::new(setup.cwd.clone()).get("s1");
+    let text = running.prompt.render_with_context(Some(&session));
+    let code = output::printed(output::print_text(&text));
     running.stop();
     Ok(code)
 }

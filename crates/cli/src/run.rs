@@ -17,7 +17,7 @@ const LONGEST_LINE: u64 = 256 << 20;
 const KEPT_LINE: usize = 1 << 20;
 
 pub(crate) fn main(setup: &Setup, command: &args::Run) -> anyhow::Result<ExitCode> {
-    let running = Running::start(setup)?;
+    let running = Running::start(setup, command.confinement)?;
     let lines = JsonLines::new(running.tools.clone(), setup.cwd.clone(), command.values);
     let ended = answer_all(lines, &running);
     running.stop();

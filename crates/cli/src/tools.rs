@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use serde_json::{Value as Json, json};
 
-use crate::args::Setup;
+use crate::args::{Confinement, Setup};
 use crate::compose::Running;
 use crate::output;
 
 pub(crate) fn main(setup: &Setup) -> anyhow::Result<ExitCode> {
-    let running = Running::start(setup)?;
+    let running = Running::start(setup, Confinement::default())?;
     let tools: Vec<Json> = running
         .tools
         .definitions()

@@ -96,7 +96,9 @@ fn each_bad_call_has_its_code() {
     ];
     for path in not_regular {
         cases.push(("read", json!({"file_path": path}), "FS_NOT_REGULAR_FILE"));
-        cases.push(("write", json!({"file_path": path, "content": "x"}), "FS_NOT_REGULAR_FILE"));
+        let outside = path.starts_with('/');
+        let code = if outside { "FS_SANDBOX_DENIED" } else { "FS_NOT_REGULAR_FILE" };
+        cases.push(("write", json!({"file_path": path, "content": "x"}), code));
         cases.push((
             "edit",
             json!({"file_path": path, "old_string": "x", "new_string": "y"}),

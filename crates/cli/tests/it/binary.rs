@@ -16,13 +16,27 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A private folder: `w` is the workspace, beside it compositions and whatever else a test needs.
 pub(crate) struct Folder {
     dir: TempDir,
+    temp: Option<PathBuf>,
 }
 
 impl Folder {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("w")).unwrap();
-        Self { dir }
+        Self { dir, temp: None }
+    }
+
+    /// One that does not lie in a folder that a fence leaves open, with a folder of temporary files of its own: `tmp`.
+    pub(crate) fn outside_temp() -> Self {
+        let open = Path::new("/tmp").canonicalize().unwrap();
+        let mut places = ["/var/tmp", "/dev/shm", env!("CARGO_TARGET_TMPDIR")].into_iter().map(PathBuf::from);
+        let place = places.find(|place| place.canonicalize().is_ok_and(|place| !place.starts_with(&open)));
+        let place = place.expect("there is a folder outside /tmp").canonicalize().unwrap();
+        let dir = tempfile::tempdir_in(place).unwrap();
+        std::fs::create_dir(dir.path().join("w")).unwrap();
+        let temp = dir.path().join("tmp");
+        std::fs::create_dir(&temp).unwrap();
+        Self { dir, temp: Some(temp) }
     }
 
     pub(crate) fn base(&self) -> &Path {
@@ -73,6 +87,9 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dsh-fs"));
         command.env_remove("DSH_LOG").env_remove("NO_COLOR").current_dir(self.base());
         command.args(arguments).arg("--cwd").arg(self.cwd());
+        if let Some(temp) = &self.temp {
+            command.env("TMPDIR", temp);
+        }
         command
     }
 
@@ -125,7 +142,12 @@ impl Talk {
 
     /// A server whose client has done the handshake of older protocols.
     pub(crate) fn mcp(folder: &Folder) -> Self {
-        let mut talk = folder.talk(["mcp"]);
+        Self::mcp_with(folder, ["mcp"])
+    }
+
+    /// The same, started with other arguments.
+    pub(crate) fn mcp_with(folder: &Folder, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        let mut talk = folder.talk(arguments);
         let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
         let answer = talk.request("initialize", hello);
         assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");

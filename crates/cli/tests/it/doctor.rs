@@ -12,10 +12,10 @@ const KEEP_STAGE: &str =
 const KEEP_CONFLICT: &str =
     "keep: may hold somebody's bytes (another program wrote them while the file was replaced)";
 
-/// The output with what differs between machines and runs made equal.
+/// What is said of leftovers, with what differs between machines and runs made equal.
 fn plain(output: &Output, folder: &Folder) -> String {
     let mut plain = Vec::new();
-    for line in output.stdout.lines() {
+    for line in output.stdout.lines().skip_while(|line| !line.is_empty()) {
         let line = line.replace(&*folder.cwd().to_string_lossy(), "/w");
         let line = line.replace(&format!("owner {}", rustix::process::geteuid().as_raw()), "owner ME");
         match line
@@ -23,7 +23,6 @@ fn plain(output: &Output, folder: &Folder) -> String {
             .and_then(|(before, rest)| Some((before, rest.split_once(" old, ")?.1)))
         {
             Some((before, after)) => plain.push(format!("{before} bytes, {after}\n")),
-            None if line.starts_with("file system: ") => {}
             None => plain.push(line + "\n"),
         }
     }
@@ -31,7 +30,7 @@ fn plain(output: &Output, folder: &Folder) -> String {
 }
 
 fn report(leftovers: &str, last: &str) -> String {
-    format!("dsh-fs {}, backend dsh-fs-local\nworkspace /w\n\n{leftovers}{last}\n", env!("CARGO_PKG_VERSION"))
+    format!("\n{leftovers}{last}\n")
 }
 
 #[test]
@@ -46,8 +45,7 @@ fn a_clean_workspace_is_exit_code_0() {
     let output = folder.output(["doctor"]);
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
     assert_eq!(plain(&output, &folder), report("", "no leftovers"));
-    let capabilities = output.stdout.lines().nth(2).unwrap();
-    assert!(capabilities.starts_with("file system: exchange "), "{capabilities}");
+    let capabilities = output.stdout.lines().find(|line| line.starts_with("file system: exchange ")).unwrap();
     assert!(capabilities.ends_with('s') || capabilities.ends_with('o'), "{capabilities}");
 }
 
@@ -165,10 +163,17 @@ fn json_has_it_all() {
         assert!(report["fileSystem"][capability].is_boolean(), "{capability}");
     }
     report["fileSystem"].take();
+    assert!(report["kernel"]["release"].take().as_str().is_some_and(|release| !release.is_empty()));
+    assert!(report["kernel"]["openat2"].take().is_boolean());
+    let landlock = report["kernel"]["landlock"].take();
+    assert!(landlock.is_u64() || landlock.is_null(), "{landlock}");
+    report["sandbox"]["writable"].take();
     let expected = json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "backend": "dsh-fs-local",
         "workspace": folder.cwd(),
+        "backend": "dsh-fs-sandbox",
+        "sandbox": {"mode": "workspace-write", "writable": null, "protected": [], "readRoots": [], "deny": []},
+        "kernel": {"release": null, "openat2": null, "landlock": null},
         "fileSystem": null,
         "leftovers": [{
             "path": folder.path(CONFLICT),
@@ -183,4 +188,59 @@ fn json_has_it_all() {
         "skipped": [],
     });
     assert_eq!((report, output.code), (expected, Some(1)));
+}
+
+/// The lines before the leftovers, without those that are a machine's.
+fn bounds(output: &Output, folder: &Folder) -> String {
+    let told = output.stdout.lines().take_while(|line| !line.is_empty());
+    let same = told.filter(|line| !line.starts_with("file system: ") && !line.starts_with("kernel: Linux "));
+    same.map(|line| line.replace(&*folder.base().to_string_lossy(), "/b") + "\n").collect()
+}
+
+#[test]
+fn it_says_what_bounds_the_tools() {
+    let folder = Folder::outside_temp();
+    let version = env!("CARGO_PKG_VERSION");
+    let built_in = format!(
+        "dsh-fs {version}, backend dsh-fs-sandbox (a fence over dsh-fs-local)\nworkspace /b/w\nmode workspace-write\n  \
+         can be written: /b/w, /tmp, /b/tmp\n  \
+         but for what Git runs: hooks, config, config.worktree and commondir of any .git\n  \
+         can be read: everything\n"
+    );
+    assert_eq!(bounds(&folder.output(["doctor"]), &folder), built_in);
+    for (yaml, said) in [
+        ("- name: dsh-fs-local\n", "no fence: the tools can read and write what you can\n"),
+        (
+            "- name: dsh-fs-sandbox\n  config: { mode: read-only, readRoots: [w], deny: ['*.pem', .env] }\n",
+            "mode read-only\n  nothing can be written\n  can be read: /b/w; but not *.pem, .env\n",
+        ),
+        (
+            "- name: dsh-fs-sandbox\n  config: { mode: danger-full-access }\n",
+            "mode danger-full-access\n  everything that you can write can be written\n  can be read: everything\n",
+        ),
+        (
+            "- name: dsh-fs-sandbox\n- name: dsh-spill-local\n  config: { root: state }\n",
+            "mode workspace-write\n  can be written: /b/w, /tmp, /b/tmp\n  but for what Git runs: hooks, config, \
+             config.worktree and commondir of any .git; and /b/compose.yaml, /b/state\n  can be read: everything\n",
+        ),
+    ] {
+        let file = folder.compose(yaml);
+        let output = folder.output(["doctor", "--compose", file.to_str().unwrap()]);
+        let backend = if yaml.contains("sandbox") {
+            "dsh-fs-sandbox (a fence over dsh-fs-local)"
+        } else {
+            "dsh-fs-local"
+        };
+        let head = format!("dsh-fs {version}, backend {backend}\nworkspace /b/w\n");
+        assert_eq!((bounds(&output, &folder), output.code), (head + said, Some(0)), "{yaml}");
+    }
+}
+
+#[test]
+fn a_composition_that_cannot_be_used_is_exit_code_2() {
+    let folder = Folder::new();
+    let file = folder.compose("- name: dsh-fs-sandbox\n  config: { mode: some }\n");
+    let output = folder.output(["doctor", "--compose", file.to_str().unwrap()]);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""));
+    assert!(output.stderr.contains("mode must be one of"), "{}", output.stderr);
 }

@@ -4,7 +4,7 @@ use crate::binary::Folder;
 
 // The harness's own "You are an AI agent powered by …" is for agents that run in it, not for the clients of a server.
 #[test]
-fn the_sections_are_printed_in_order_joined_by_blank_lines() {
+fn the_sections_are_printed_in_order_joined_by_blank_lines_and_then_the_runtime_context() {
     let folder = Folder::new();
     let compose = folder.compose("- name: dsh-fs-local\n- name: dsh-tool-fs\n");
     let output = folder.output(["prompt", "--compose", compose.to_str().unwrap()]);
@@ -15,7 +15,9 @@ fn the_sections_are_printed_in_order_joined_by_blank_lines() {
         .split("\n\n")
         .map(|section| section.split_whitespace().take(4).collect::<Vec<_>>().join(" "))
         .collect();
-    assert_eq!(starts, ["Use the read tool", "Use the write tool", "Use the edit tool"]);
+    let sections = ["Use the read tool", "Use the write tool", "Use the edit tool"];
+    let context = ["Current runtime context. This", "Approval policy: ask. Operations"];
+    assert_eq!(starts, [&sections[..], &context].concat());
 }
 
 #[test]

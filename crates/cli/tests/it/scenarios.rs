@@ -16,8 +16,8 @@ const DECIDED_OTHERWISE: [(&str, &str); 4] = [
     ("policy.bare-write-deleted", "final a.txt.mode at 1: want '600' got '644'"),
 ];
 
-const AREAS: &str = "read,write,edit,encoding,policy,args,concurrency";
-const TOOLS: &str = "read,write,edit";
+const AREAS: &str = "read,write,edit,encoding,policy,args,concurrency,sandbox";
+const TOOLS: &str = "read,write,edit,glob,grep";
 
 #[test]
 fn all_scenarios_pass_but_those_that_a_decision_contradicts() {
