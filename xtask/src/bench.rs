@@ -13,6 +13,7 @@ use clap::ValueEnum;
 use crate::prove::{Ground, Machine, build};
 
 mod budget;
+mod fence;
 mod pairs;
 mod report;
 mod search;
@@ -24,6 +25,8 @@ use budget::Made;
 pub enum Bench {
     /// grep and glob against rg: 50,000 files, and one of 1 GB
     Search,
+    /// An edit and a read, fenced against not fenced
+    Fence,
 }
 
 /// How it is measured.
@@ -51,12 +54,14 @@ impl Bench {
     pub fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
+            Self::Fence => "fence",
         }
     }
 
     fn measure(self, ground: &Ground, say: fn(&str)) -> anyhow::Result<Made> {
         match self {
             Self::Search => search::measure(ground, say),
+            Self::Fence => fence::measure(ground, say),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Every check is a function from what it looks at ([`Repository`], [`Workspace`], or a text) to a list of
 //! [`Problem`]s, so that tests can hand it a bad example; `tests/it/repository.rs` runs them all on this
 //! repository. [`Check`] and [`Page`] are what `cargo xtask check` and `cargo xtask generate` offer. [`prove`] and
-//! [`bench`] are what `cargo xtask prove` and `cargo xtask bench` do with the built program.
+//! [`mod@bench`] are what `cargo xtask prove` and `cargo xtask bench` do with the built program.
 #![expect(
     clippy::disallowed_methods,
     reason = "not shipped: it reads this repository, asks cargo, and tries out the program"

@@ -16,6 +16,7 @@ use crate::workspace::{cargo, target_folder};
 
 mod crash;
 mod crash_run;
+mod escape;
 mod filesystems;
 mod ground;
 mod history;
@@ -56,6 +57,8 @@ pub enum Proof {
     Metadata,
     /// grep and glob against the real rg
     Ripgrep,
+    /// A rival that swaps folders and files for links that lead out of the fence
+    Escape,
 }
 
 /// How the proofs are made.
@@ -94,6 +97,7 @@ impl Proof {
             Self::Filesystems => "filesystems",
             Self::Metadata => "metadata",
             Self::Ripgrep => "ripgrep",
+            Self::Escape => "escape",
         }
     }
 
@@ -110,6 +114,7 @@ impl Proof {
             Self::Filesystems => filesystems::prove(ground, tally),
             Self::Metadata => metadata::prove(ground, tally),
             Self::Ripgrep => ripgrep::prove(ground, tally),
+            Self::Escape => escape::prove(ground, tally),
         }
     }
 }

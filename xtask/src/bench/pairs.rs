@@ -69,3 +69,8 @@ pub(crate) fn time(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<
 pub(crate) fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
+
+/// For a person, where milliseconds are too coarse.
+pub(crate) fn microseconds(time: Duration) -> String {
+    format!("{} µs", time.as_micros())
+}

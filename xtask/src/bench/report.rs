@@ -65,5 +65,12 @@ it. Ours is a call to a program that runs, theirs a process, as a tool that spaw
 the first line. Peak memory is of a fresh process for each case (`rg` looked at every millisecond). The hundred searches at
 once are pipelined over one MCP connection, each with an answer of its own that is checked."
         }
+        Bench::Fence => {
+            "\
+## Fence
+
+The same calls to two programs that run, one with `dsh-fs-sandbox` in `workspace-write` mode, one with `dsh-fs-local`, each in
+a workspace of its own."
+        }
     }
 }

@@ -15,6 +15,13 @@ use crate::prove::ground::Ground;
 use crate::prove::program::{Answer, Heard, Program};
 use crate::prove::strace::{Strace, calls, thread_of};
 
+/// Without a fence, whose looks at the disk come before the publication and are split among threads as it happens.
+const COMPOSITION: &str = "\
+- name: dsh-fs-local
+- name: dsh-fs-observation-policy
+- name: dsh-tool-fs
+";
+
 /// How long is waited before asking whether the answer can still come.
 const WAKE: Duration = Duration::from_millis(500);
 
@@ -108,7 +115,13 @@ pub(crate) fn run(
         fs::set_permissions(&file, Permissions::from_mode(0o640))?;
         setxattr(&file, "user.note", b"kept", XattrFlags::empty()).context("cannot set an attribute")?;
     }
-    let mut program = Program::start(ground.program(&workspace))?;
+    let composition = folder.join("compose.yaml");
+    fs::write(&composition, COMPOSITION)?;
+    let start = || {
+        let composition = composition.to_str().context("a path that is not UTF-8")?;
+        Program::start(ground.command(&["run", "--values", "--compose", composition], &workspace))
+    };
+    let mut program = start()?;
     if kind == Kind::Create {
         // So that the process has done everything that it does once.
         program.call("read", json!({"file_path": "none.txt"}))?;
@@ -147,7 +160,7 @@ pub(crate) fn run(
     let others = others(&workspace, kind.file())?;
     if answer.is_none() {
         drop(program);
-        program = Program::start(ground.program(&workspace))?;
+        program = start()?;
     }
     let after = next_call(&mut program, &file).err().map(|error| format!("{error:#}"));
     program.end()?;

@@ -86,6 +86,7 @@ fn title(proof: Proof) -> &'static str {
         Proof::Filesystems => "File systems",
         Proof::Metadata => "Metadata",
         Proof::Ripgrep => "Search",
+        Proof::Escape => "Escape",
     }
 }
 
@@ -137,6 +138,13 @@ cycles, FIFOs, binary files, UTF-16, every kind of line ending) are searched wit
 by the real `rg` with the same work: the same files, the same lines, or what
 [`testdata/search-differences.json`](../testdata/search-differences.json) says is different on purpose; each row of it has to
 occur. Results are in their order, and `read` finds what is printed, under that path and at that line."
+        }
+        Proof::Escape => {
+            "\
+Two rivals exchange folders and files of the workspace for links to their like outside, as fast as they can and with short pauses,
+while a fenced program creates, overwrites and edits below them, and, under read rules, reads and searches. The tree outside
+stays the same, byte for byte, with the same inodes; no answer holds its marker or the name of a file that is only there. The
+same calls without a fence must get out, or the rivals would show nothing."
         }
     }
 }
