@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand};
 
-/// File tools for AI agents: read, write and edit, where nothing that was not seen is overwritten.
+/// File tools for AI agents: read, write, edit, glob and grep, where nothing that was not seen is overwritten.
 #[derive(Debug, Parser)]
 #[command(name = "dsh-fs", version, propagate_version = true, after_long_help = MORE)]
 pub(crate) struct Args {
