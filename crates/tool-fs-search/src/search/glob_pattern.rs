@@ -31,6 +31,8 @@ impl GlobPattern {
             None => (pattern, false),
         };
         let anchored = rest.contains('/');
+        // `./a` is `/a`: from here.
+        let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with('/')).unwrap_or(rest);
         let rest = rest.strip_prefix('/').unwrap_or(rest);
         let glob = match (anchored, rest.strip_suffix("/**")) {
             (false, _) if rest == "**" => rest.to_owned(),
@@ -88,6 +90,10 @@ mod tests {
     #[test]
     fn with_a_slash_from_the_root() {
         assert!(matches("/main.py", "main.py"));
+        assert!(matches("./main.py", "main.py"));
+        assert!(!matches("./main.py", "src/main.py"));
+        assert!(matches("./**/main.py", "src/main.py"));
+        assert!(GlobPattern::parse("./src/*.py").unwrap().may_match_below(b"src"));
         assert!(!matches("/main.py", "src/main.py"));
         assert!(matches("src/*.py", "src/main.py"));
         assert!(!matches("src/*.py", "src/app/main.py"));

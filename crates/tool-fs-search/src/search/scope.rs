@@ -87,11 +87,8 @@ impl Scope {
         shown(&[self.prefix.as_bytes(), path].concat()).into_owned()
     }
 
-    /// A pattern that is written as an absolute path below the root or the workspace, or begins with `./`, from there on.
+    /// A pattern that is written as an absolute path below the root or the workspace, from there on.
     pub(crate) fn relative_pattern<'a>(&self, pattern: &'a str) -> &'a str {
-        if let Some(rest) = pattern.strip_prefix('.').filter(|rest| rest.starts_with('/')) {
-            return rest;
-        }
         [self.target.display_path(), &self.workspace]
             .into_iter()
             .find_map(|folder| {
