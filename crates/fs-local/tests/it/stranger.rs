@@ -19,7 +19,8 @@ fn large(start: &str) -> String {
     format!("{start}{}", "0123456789abcde\n".repeat(1 << 20))
 }
 
-/// Is there a stage file that is still being written?
+/// Is there a stage file that is still being written? (Once it is published its name is that of the old file for a moment,
+/// which has to be as large, or it would pass for one.)
 fn staging(folder: &Path) -> bool {
     let mut children = fs::read_dir(folder).unwrap().flatten();
     let stage = children.find(|child| is_stage_name(child.file_name().as_encoded_bytes()));
@@ -69,7 +70,7 @@ async fn edit_while(act: fn(&Disk), guarded: bool) -> (Arc<Disk>, Result<EditOut
 async fn write_while(act: fn(&Disk), guarded: bool) -> (Arc<Disk>, Result<WriteOutcome, FsError>) {
     for _ in 0..ROUNDS {
         let disk = Arc::new(Disk::new());
-        disk.put("f", "start");
+        disk.put("f", large("start "));
         let version = disk.version("f").await;
         let guard = guarded.then_some(WriteGuard::ReplaceIfVersion(version));
         let content = large("written");
