@@ -72,11 +72,11 @@ impl<F: FileSystem> Fence<F> {
     async fn to_read(&self, target: &FsTarget, is_folder: bool, call: &FsCall) -> Result<Way, FsError> {
         let Some(rules) = &self.rules else { return Ok(Way::as_asked(target, call)) };
         let (fresh, place) = self.fresh(target, call).await?;
-        let denied = Denied::by_rules("read", target);
+        let denied = Denied::by_rules(FsOp::Read, target);
         if !rules.permits_both(&place, fresh.display_path(), is_folder) {
             return Err(denied.error());
         }
-        Ok(Way::beneath(rules.root_of(&place), place, fresh, call, denied))
+        Ok(Way::beneath(Some(rules.root_of(&place)), place, fresh, call, denied))
     }
 
     /// May this be written or edited?
@@ -106,12 +106,12 @@ impl<F: FileSystem> Fence<F> {
         }
         let mut denied = by_mode;
         if let Some(rules) = &self.rules {
-            let by_rules = Denied::by_rules("write", target);
+            let by_rules = Denied::by_rules(FsOp::Write, target);
             if !rules.permits_both(&place, fresh.display_path(), false) {
                 return Err(by_rules.error());
             }
             if root.is_none() {
-                (root, denied) = (rules.root_of(&place), by_rules);
+                (root, denied) = (Some(rules.root_of(&place)), by_rules);
             }
         }
         Ok(Way { _held: held, ..Way::beneath(root, place, fresh, call, denied) })
@@ -182,7 +182,7 @@ impl<F: FileSystem> Fence<F> {
         call.check(FsOp::Lstat)?;
         let uncancelled = FsCall::new();
         let end = self.inner.resolve(path, cwd, &uncancelled).await?;
-        let denied = Denied::by_rules("read", &end);
+        let denied = Denied::by_rules(FsOp::Read, &end);
         let mut place = place_of(&self.inner, &end);
         let permitted = rules.permits_both(&place, end.display_path(), false);
         // With a slash at its end the path means the folder where it leads, else the name itself.
@@ -194,7 +194,7 @@ impl<F: FileSystem> Fence<F> {
         if !permitted || !rules.permits(&place, false) {
             return Err(denied.error());
         }
-        Ok(Way::beneath(rules.root_of(&place), place, end, call, denied))
+        Ok(Way::beneath(Some(rules.root_of(&place)), place, end, call, denied))
     }
 
     /// What the judged target is, unless it turns out to be a folder that is denied as one.
@@ -403,35 +403,31 @@ impl Way {
     }
 }
 
-/// Why an operation is refused, in the words of the contract.
+/// Why an operation is refused.
 struct Denied {
-    verb: &'static str,
     path: String,
     why: Why,
 }
 
 enum Why {
     Mode(SandboxMode),
-    ReadRules,
+    ReadRules(FsOp),
 }
 
 impl Denied {
     fn by_mode(mode: SandboxMode, target: &FsTarget) -> Self {
-        // Edits are writes to this sentence.
-        Self { verb: "write", path: target.display_path().to_owned(), why: Why::Mode(mode) }
+        Self { path: target.display_path().to_owned(), why: Why::Mode(mode) }
     }
 
-    fn by_rules(verb: &'static str, target: &FsTarget) -> Self {
-        Self { verb, path: target.display_path().to_owned(), why: Why::ReadRules }
+    fn by_rules(op: FsOp, target: &FsTarget) -> Self {
+        Self { path: target.display_path().to_owned(), why: Why::ReadRules(op) }
     }
 
     fn error(&self) -> FsError {
-        let why = match self.why {
-            Why::Mode(mode) => format!("under {} mode", mode.as_str()),
-            Why::ReadRules => "by the read rules".to_owned(),
-        };
-        let message = format!("cannot {} \"{}\": file access denied {why}", self.verb, self.path);
-        FsError::new(FsErrorCode::SandboxDenied, message)
+        match self.why {
+            Why::Mode(mode) => FsError::denied_by_mode(&self.path, mode),
+            Why::ReadRules(op) => FsError::denied_by_read_rules(op, &self.path),
+        }
     }
 }
 

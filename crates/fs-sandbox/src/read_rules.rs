@@ -86,6 +86,13 @@ impl PathRules {
         Ok(Some(Self { roots, deny }))
     }
 
+    /// The folder beneath which a path that may be read is to be opened: the read root that holds it, or `/` where there are none.
+    pub fn root_of(&self, path: &Path) -> Arc<Path> {
+        let holding = self.roots.iter().find(|root| path.starts_with(root));
+        // For a path outside all roots the first one: nothing can then be opened, which is what such a path deserves.
+        holding.or(self.roots.first()).map_or_else(|| Arc::from(Path::new("/")), Arc::clone)
+    }
+
     /// May what lies at this place be read by the path as written? A link may be denied whatever it leads to.
     pub(crate) fn permits_both(&self, place: &Path, shown: &str, is_folder: bool) -> bool {
         self.permits(place, is_folder) && self.permits_name(Path::new(shown), is_folder)
@@ -100,12 +107,6 @@ impl ReadRules for PathRules {
 
     fn permits_name(&self, name: &Path, is_folder: bool) -> bool {
         !self.deny.denies(name, is_folder)
-    }
-
-    fn root_of(&self, path: &Path) -> Option<Arc<Path>> {
-        let holding = self.roots.iter().find(|root| path.starts_with(root));
-        // For a path outside all roots the first one: nothing can then be opened, which is what such a path deserves.
-        Some(holding.or(self.roots.first()).map_or_else(|| Arc::from(Path::new("/")), Arc::clone))
     }
 }
 
@@ -172,9 +173,5 @@ impl ReadRules for Both {
 
     fn permits_name(&self, name: &Path, is_folder: bool) -> bool {
         self.0.permits_name(name, is_folder) && self.1.permits_name(name, is_folder)
-    }
-
-    fn root_of(&self, path: &Path) -> Option<Arc<Path>> {
-        self.0.root_of(path).or_else(|| self.1.root_of(path))
     }
 }

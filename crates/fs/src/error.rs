@@ -4,7 +4,7 @@ use std::fmt;
 
 use dsh_plugin::Coded;
 
-use crate::FsVersion;
+use crate::{FsVersion, SandboxMode};
 
 /// What went wrong, for programs and for the model's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -196,6 +196,17 @@ impl FsError {
     /// A listing of something that is not a folder.
     pub fn not_directory(path: &str) -> Self {
         Self::on(FsErrorCode::NotDirectory, FsOp::List, path, "not a directory")
+    }
+
+    /// The mode of a sandbox forbids it. To this sentence an edit is a write.
+    pub fn denied_by_mode(path: &str, mode: SandboxMode) -> Self {
+        let why = format!("file access denied under {} mode", mode.as_str());
+        Self::on(FsErrorCode::SandboxDenied, FsOp::Write, path, why)
+    }
+
+    /// The read rules of a sandbox forbid it, in every mode.
+    pub fn denied_by_read_rules(op: FsOp, path: &str) -> Self {
+        Self::on(FsErrorCode::SandboxDenied, op, path, "file access denied by the read rules")
     }
 
     /// Bytes that are not text; the source is the [`NotText`].

@@ -1,7 +1,6 @@
 //! What a sandbox says of itself, for tools that know none by name.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use dsh_plugin::ServiceKey;
 
@@ -27,7 +26,4 @@ pub trait ReadRules: Send + Sync + 'static {
     /// May something be reached by this absolute path, on which links may lie? Names that are denied are denied whatever
     /// they lead to; the read roots bound where it leads, not where the name is.
     fn permits_name(&self, name: &Path, is_folder: bool) -> bool;
-
-    /// The folder, one of the read roots, beneath which a path must be opened; `None` where every place may be read.
-    fn root_of(&self, path: &Path) -> Option<Arc<Path>>;
 }

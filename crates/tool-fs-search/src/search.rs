@@ -362,7 +362,7 @@ impl host::Visitor for GrepVisitor<'_> {
         let kept = self.kept;
         let keep = |hits| kept.lock().unwrap_or_else(PoisonError::into_inner).add(file.below, hits);
         match self.lines.file(opened, self.is_named, &mut |hits| keep(hits)) {
-            Searched::Whole(hits) if hits.total == 0 => {}
+            Searched::Whole(hits) if hits.lines.is_empty() => {}
             Searched::Whole(hits) => keep(hits),
             Searched::Binary => self.walk.report.binary(),
             Searched::Partly(hits, error) => {

@@ -2,11 +2,10 @@
 
 use std::num::NonZeroU64;
 
+use dsh_harness::positive_integer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-
-use crate::number::positive_integer;
 
 /// Settings of the row `dsh-tool-fs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -100,8 +99,5 @@ impl TryFrom<Settings> for ToolFsConfig {
 }
 
 fn positive(key: &str, value: &Json) -> Result<NonZeroU64, String> {
-    value
-        .as_f64()
-        .and_then(positive_integer)
-        .ok_or_else(|| format!("tool-fs: {key} must be a positive integer"))
+    positive_integer(value).ok_or_else(|| format!("tool-fs: {key} must be a positive integer"))
 }

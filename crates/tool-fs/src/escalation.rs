@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use dsh_fs::shown_name::shown;
 use dsh_fs::{
-    CallPolicy, FileSystem, FsCall, FsError, FsErrorCode, FsKind, FsTarget, Owner, SANDBOX_POLICY,
+    CallPolicy, FileSystem, FsCall, FsError, FsErrorCode, FsKind, FsOp, FsTarget, Owner, SANDBOX_POLICY,
     SandboxMode, SandboxPolicy, WriteGuard,
 };
 use dsh_harness::{
@@ -179,8 +179,7 @@ impl Sandbox {
     ) -> Option<Failure> {
         let path = target.display_path();
         if self.denied_by_rules(target) {
-            let message = format!("cannot write \"{path}\": file access denied by the read rules");
-            return Some(FsError::new(FsErrorCode::SandboxDenied, message).into());
+            return Some(FsError::denied_by_read_rules(FsOp::Write, path).into());
         }
         if guard != Some(&WriteGuard::CreateIfAbsent) {
             return None;

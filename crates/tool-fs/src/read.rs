@@ -8,14 +8,14 @@ use dsh_fs::{
 };
 use dsh_harness::{
     Annotations, Concurrency, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition,
-    ToolError, ToolResult,
+    ToolError, ToolResult, positive_integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::config::ToolFsConfig;
 use crate::envelope::{envelope, numbered};
-use crate::number::{as_javascript, positive_integer};
+use crate::number::as_javascript;
 use crate::read_card;
 use crate::stack::{Stack, non_blank};
 use crate::window::{Line, Window, WindowLimits, WindowScan};
@@ -171,7 +171,7 @@ impl Read {
 fn positive(key: &str, value: Option<f64>) -> Result<Option<NonZeroU64>, ToolArgsError> {
     value
         .map(|value| {
-            positive_integer(value)
+            positive_integer(&value.into())
                 .ok_or_else(|| ToolArgsError::new(format!("{key} must be a positive integer")))
         })
         .transpose()

@@ -1,11 +1,11 @@
 //! How user interfaces show a read: the card of the call, and the card of its result.
 
-use dsh_harness::ToolResult;
+use dsh_harness::{ToolResult, positive_integer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::envelope::body_of;
-use crate::number::{as_javascript, positive_integer};
+use crate::number::as_javascript;
 use crate::read::{ReadArgs, ReadValue};
 use crate::window::Line;
 
@@ -44,7 +44,7 @@ pub(crate) fn call(args: &ReadArgs) -> Json {
         (_, Some(offset)) => format!(" (from line {})", as_javascript(offset)),
         _ => String::new(),
     };
-    let line = positive_integer(from).map_or_else(|| json!(from), |line| json!(line));
+    let line = positive_integer(&from.into()).map_or_else(|| json!(from), |line| json!(line));
     json!({
         "card": "generic",
         "title": format!("Read {path}{window}"),

@@ -124,10 +124,10 @@ fn roots_bound_what_may_be_read() {
         &["/w/", "/w/src-evil/a", "/w/a", "/", "/w/src/k.pem", "/library"],
     );
     for (path, root) in [("/w/src/a", "/w/src"), ("/lib", "/lib"), ("/etc/passwd", "/w/src")] {
-        assert_eq!(rules.root_of(Path::new(path)).as_deref(), Some(Path::new(root)), "{path}");
+        assert_eq!(&*rules.root_of(Path::new(path)), Path::new(root), "{path}");
     }
     let anywhere = self::rules(&[], &["*.pem"]);
-    assert_eq!(anywhere.root_of(Path::new("/w/a")).as_deref(), Some(Path::new("/")));
+    assert_eq!(&*anywhere.root_of(Path::new("/w/a")), Path::new("/"));
 }
 
 #[tokio::test]

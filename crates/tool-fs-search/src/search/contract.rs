@@ -10,7 +10,7 @@ use dsh_fs::{
 };
 use ignore::gitignore::Gitignore;
 
-use crate::search::ignore_rules::{IgnoreFiles, IgnoreRules};
+use crate::search::ignore_rules::{IgnoreFiles, IgnoreRules, MOST_RULES};
 use crate::search::kept::Kept;
 use crate::search::lines::{Hits, LONGEST_LINE, LineSearch, Searched, TOO_LONG};
 use crate::search::report::Report;
@@ -20,8 +20,6 @@ use crate::search::stop::Stop;
 
 /// Files up to this size are held whole.
 const HELD: u64 = 16 << 20;
-/// The most of an ignore file that is heeded.
-const MOST_RULES: u64 = 1 << 20;
 /// Streamed text is searched in pieces of about this size.
 const PIECE: usize = 1 << 20;
 
@@ -176,7 +174,7 @@ impl Walk<'_> {
                     false
                 }
                 Ok(TextChunk::End(_)) => true,
-                Err(error) if piece.is_empty() && hits.total == 0 => return Err(error),
+                Err(error) if piece.is_empty() && hits.lines.is_empty() => return Err(error),
                 Err(error) => return Ok(Searched::Partly(hits, std::io::Error::other(why(&error)))),
             };
             if is_end {

@@ -22,7 +22,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::search::ignore_rules::{IgnoreFiles, IgnoreRules, rules};
+use crate::search::ignore_rules::{IgnoreFiles, IgnoreRules, MOST_RULES, rules};
 use crate::search::report::Report;
 use crate::search::sieve::{Candidate, Fate, Sieve, is_version_control};
 use crate::search::stop::Stop;
@@ -33,8 +33,6 @@ const MOST_THREADS: usize = 12;
 const SHARE: usize = 64;
 /// What is read of a folder at a time.
 const LISTING: usize = 32 << 10;
-/// The most of an ignore file that is heeded.
-const MOST_RULES: u64 = 1 << 20;
 /// How many entries of a folder are looked at before asking whether to stop.
 const ENTRIES: usize = 1024;
 

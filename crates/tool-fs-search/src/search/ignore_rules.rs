@@ -12,6 +12,9 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+/// The most of an ignore file that is heeded, in bytes.
+pub(crate) const MOST_RULES: u64 = 1 << 20;
+
 /// What a folder's own ignore files hold, where they are there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IgnoreFiles {

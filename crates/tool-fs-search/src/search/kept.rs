@@ -40,7 +40,7 @@ impl Default for Kept {
 impl Kept {
     /// Takes in the next lines that were found in a file. If that is too much, the last lines in order go.
     pub(crate) fn add(&mut self, path: &[u8], hits: Hits) {
-        self.total += hits.total;
+        self.total += hits.lines.len() as u64;
         let path = PathOrder::of(path);
         let mut lines = hits.lines;
         if let Some((last, line)) = &self.end {
@@ -90,7 +90,6 @@ mod tests {
     fn hits(lines: &[&str]) -> Hits {
         let lines: Vec<_> = (1..).zip(lines).map(|(number, &line)| (number, line.into())).collect();
         let mut hits = Hits::default();
-        hits.total = lines.len() as u64;
         hits.lines = lines;
         hits
     }

@@ -37,8 +37,6 @@ pub(crate) fn regex(pattern: &str) -> Result<RegexMatcher, grep_regex::Error> {
 pub(crate) struct Hits {
     /// Number from 1, and the line without its ending.
     pub(crate) lines: Vec<(u64, Box<str>)>,
-    /// How many match.
-    pub(crate) total: u64,
     bytes: usize,
     /// What the line numbers of the piece at hand begin after.
     before: u64,
@@ -176,7 +174,6 @@ impl Sink for Found<'_, '_> {
 
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         let hits = &mut self.hits;
-        hits.total += 1;
         let line = found.bytes();
         let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
         let line = std::str::from_utf8(line).unwrap_or(NOT_UTF8);
@@ -207,14 +204,12 @@ mod tests {
     fn lines(search: impl FnOnce(&mut HandOn<'_>) -> Searched) -> Vec<(u64, String)> {
         let mut all = Hits::default();
         let mut add = |mut hits: Hits| {
-            all.total += hits.total;
             all.lines.append(&mut hits.lines);
         };
         match search(&mut add) {
             Searched::Whole(hits) => add(hits),
             other => panic!("{other:?}"),
         }
-        assert_eq!(all.total, all.lines.len() as u64);
         all.lines.into_iter().map(|(number, line)| (number, line.into())).collect()
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dsh_fs::shown_name::shown;
-use dsh_fs::{FileSystem, FsCall, FsError, FsErrorCode, FsKind, FsTarget, ReadRules};
+use dsh_fs::{FileSystem, FsCall, FsError, FsErrorCode, FsKind, FsOp, FsTarget, ReadRules};
 use dsh_harness::{Execution, ToolError};
 
 use crate::SearchError;
@@ -59,9 +59,7 @@ impl Scope {
             rules.permits(place, is_folder) && rules.permits_name(name, is_folder)
         };
         if !fs.read_rules().is_none_or(may_read) {
-            let path = target.display_path();
-            let message = format!("cannot read \"{path}\": file access denied by the read rules");
-            return Err(FsError::new(FsErrorCode::SandboxDenied, message).into());
+            return Err(FsError::denied_by_read_rules(FsOp::Read, target.display_path()).into());
         }
         let workspace = workspace.display_path().to_owned();
         let from_workspace = below(&workspace, target.display_path()).map(str::to_owned);

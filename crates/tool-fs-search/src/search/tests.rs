@@ -46,3 +46,18 @@ async fn a_cancelled_search_is_aborted() {
     let error = search.glob("*", None, &exec).await.unwrap_err();
     assert_eq!(error.failure().code(), Some("SEARCH_ABORTED"));
 }
+
+#[tokio::test]
+async fn who_gives_up_does_not_wait_for_the_work() {
+    let cancel = CancellationToken::new();
+    let stop = Stop::new(cancel.clone(), Duration::from_secs(60));
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let work = move || {
+        cancel.cancel();
+        // Not before the caller has its answer.
+        held.recv()
+    };
+    let answer = blocking("grep", &stop, work).await;
+    assert!(matches!(answer, Err(SearchError::Aborted { tool: "grep" })), "{answer:?}");
+    drop(release);
+}

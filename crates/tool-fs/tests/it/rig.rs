@@ -219,10 +219,6 @@ impl ReadRules for Hidden {
     fn permits_name(&self, name: &Path, is_folder: bool) -> bool {
         self.permits(name, is_folder)
     }
-
-    fn root_of(&self, _path: &Path) -> Option<Arc<Path>> {
-        None
-    }
 }
 
 #[dsh_fs::async_trait]
