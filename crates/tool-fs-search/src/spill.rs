@@ -49,15 +49,16 @@ async fn spilled<V: Spillable>(
 ) -> Option<Vec<Content>> {
     let (asked, settings) = (asked.clone(), *config);
     let exec = asked.exec.clone();
-    let (asked, complete) = blocking(move || {
+    // Whoever has given up reads nothing of it any more.
+    let made = exec.cancel.run_until_cancelled(blocking(move || {
         let value = value_of::<V>(&asked)?;
         let complete = value.complete_text(&settings)?;
         // Content that is not the tool's own was put there by somebody who may have taken something away.
         let is_own = asked.result.content == [Content::Text(value.rendered(&settings, None))];
         is_own.then_some((asked, complete))
-    })
-    .await?;
-    let saved = save::<V>(services, &exec, complete).await?;
+    }));
+    let (asked, complete) = made.await??;
+    let saved = exec.cancel.run_until_cancelled(save::<V>(services, &exec, complete)).await??;
     let value = value_of::<V>(&asked)?;
     Some(vec![Content::Text(value.rendered(config, Some(&saved)))])
 }

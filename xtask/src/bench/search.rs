@@ -12,6 +12,7 @@ use crate::bench::pairs::{Pairs, milliseconds, time};
 use crate::prove::{Ground, Program, peak_memory};
 
 mod at_once;
+mod cancelled;
 mod tree;
 
 use tree::{Places, WORD};
@@ -144,6 +145,7 @@ pub(crate) fn measure(ground: &Ground, say: fn(&str)) -> anyhow::Result<Made> {
     made.tables.push(Table { head: vec!["work", "dsh-fs", "rg", "ratio", "peak memory", "of rg"], rows });
     made.tables.push(first_page(ground, &places)?);
     at_once::measure(ground, &places, &mut made)?;
+    cancelled::measure(ground, &places, &mut made)?;
     for table in &made.tables[1..] {
         table.rows.iter().for_each(|row| say(&format!("  {}", row.join("  "))));
     }

@@ -5,11 +5,12 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use dsh_harness::{
-    Content, PostExecute, SPILL_STORE, SpillRequest, SpillStore, Spilled, ToolResult, Verdict,
+    Content, PostExecute, SPILL_STORE, SpillRequest, SpillStore, Spilled, ToolCall, ToolResult, Verdict,
 };
 use dsh_plugin::{Failure, Next, PlainError};
 use dsh_tool_fs_search::{GlobValue, GrepMatch, GrepValue, SearchConfig};
 use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
 use tracing::Level;
 
 use crate::rig::{Rig, config};
@@ -141,6 +142,32 @@ async fn what_fits_is_not_kept() {
     rig.answer("b/1\na/1\nb/2", three_paths());
     assert_eq!(glob(&rig).await.text(), "b/1\na/1\nb/2");
     assert!(store.contents().is_empty());
+}
+
+/// A store that is given up on before it is done.
+struct Endless(CancellationToken);
+
+impl SpillStore for Endless {
+    fn save_text(
+        &self,
+        _request: SpillRequest,
+    ) -> Pin<Box<dyn Future<Output = Result<Spilled, Failure>> + Send + '_>> {
+        self.0.cancel();
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn who_gives_up_does_not_wait_for_the_store() {
+    let rig = Rig::new(two_at_most()).await;
+    let cancel = CancellationToken::new();
+    rig.ctx.provide(SPILL_STORE, Arc::new(Endless(cancel.clone())) as Arc<dyn SpillStore>).unwrap();
+    rig.answer(GLOB_PAGE, three_paths());
+    let (id, tool, session) = ("c1".to_owned(), "glob".to_owned(), Some(rig.session.clone()));
+    let call = ToolCall { id, tool, arguments: json!({ "pattern": "x" }), session, cancel };
+    let result = rig.tools.execute(call).await;
+    // The rig answers in the body's place, so no body ran.
+    assert_eq!(result.error().unwrap().code.as_deref(), Some("ABORTED_BEFORE_DISPATCH"));
 }
 
 #[tokio::test]
