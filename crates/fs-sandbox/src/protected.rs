@@ -19,8 +19,9 @@ const GIT: [&str; 7] =
 ///
 /// Judged on the path as written and on the resolved one, so links are no way around, and on names alone, so what does not
 /// exist yet is protected too. Names are compared without case, in one Unicode form, without invisible characters, without
-/// what follows a `:`, and without dots and spaces at their end; `GIT~1` and its like count as the long name. A file with two hard links is protected under its protected
-/// name only: writing the other one replaces that name and leaves the file alone.
+/// what follows a `:`, and without dots and spaces at their end; `GIT~1` and its like count as the long name. A file with
+/// two hard links is protected under its protected name only: writing the other one replaces that name and leaves the file
+/// alone.
 #[derive(Clone, Debug, Default)]
 pub struct Protected {
     paths: Vec<Vec<String>>,
