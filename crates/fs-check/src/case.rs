@@ -184,7 +184,7 @@ async fn drain(stream: TextStream) -> Result<Option<TextRead>, FsError> {
     let mut all = String::new();
     loop {
         match chunks.next().await? {
-            TextChunk::Text(text) => all.push_str(text),
+            TextChunk::Text { text, .. } => all.push_str(text),
             TextChunk::End(version) => return Ok(Some(TextRead { text: all, version })),
         }
     }

@@ -92,6 +92,11 @@ impl Sighting {
     pub(crate) fn settled(&self) -> bool {
         self.clock - self.identity.ctime >= SETTLED
     }
+
+    /// Does this sighting prove that the file, as it is seen now, has not changed since?
+    pub(crate) fn proves(&self, now: &Self) -> bool {
+        self.settled() && self.identity == now.identity
+    }
 }
 
 /// A version as this backend reads it.

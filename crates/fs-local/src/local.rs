@@ -170,15 +170,19 @@ impl FileSystem for LocalFileSystem {
         resume: Option<&ResumePoint>,
         call: &FsCall,
     ) -> Result<TextStream, FsError> {
-        if resume.is_some() {
-            call.check(FsOp::Read)?;
-            return Ok(TextStream::Changed);
-        }
-        let file = target.clone();
+        let (file, limits, resume) = (target.clone(), self.limits, resume.cloned());
         let display = target.display_path();
-        let opened =
-            self.blocking(FsOp::Read, display, call, move |work| open::for_reading(&file, work)).await?;
-        Ok(TextStream::Open(Box::new(Chunks::open(opened, self.limits, call, display))))
+        let stream = self.blocking(FsOp::Read, display, call, move |work| {
+            let opened = open::for_reading(&file, work)?;
+            match &resume {
+                Some(from) => Chunks::resume(opened, from, limits, work),
+                None => Ok(Some(Chunks::open(opened, limits, work))),
+            }
+        });
+        Ok(match stream.await? {
+            Some(chunks) => TextStream::Open(Box::new(chunks.cancelled_by(call))),
+            None => TextStream::Changed,
+        })
     }
 
     async fn read_bytes(&self, target: &FsTarget, max: u64, call: &FsCall) -> Result<BytesRead, FsError> {

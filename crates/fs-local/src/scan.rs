@@ -50,16 +50,7 @@ impl Scan {
 
     /// Fills `block`; fewer bytes than it holds mean the end of the file.
     pub(crate) fn fill(&mut self, file: impl AsFd, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
-        work.check()?;
-        let mut filled = 0;
-        while filled < block.len() {
-            match read(&file, &mut block[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(work.os(errno)),
-            }
-        }
+        let filled = fill(file, block, work)?;
         self.digester.update(&block[..filled]);
         self.read += filled as u64;
         Ok(filled)
@@ -141,6 +132,21 @@ impl Scan {
         let met = Token { digest, seen: opened.seen }.version();
         Ok(FsError::not_text(FsOp::Read, &work.display, why).with_met(met))
     }
+}
+
+/// Fills `block` with what comes next; fewer bytes than it holds mean the end of the file.
+pub(crate) fn fill(file: impl AsFd, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
+    work.check()?;
+    let mut filled = 0;
+    while filled < block.len() {
+        match read(&file, &mut block[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(work.os(errno)),
+        }
+    }
+    Ok(filled)
 }
 
 /// The whole file as text.

@@ -1,36 +1,60 @@
 //! Text in chunks: a file of any size, read in two blocks of memory.
 //!
-//! While the caller looks at one block the next is read and digested on another thread, so that a long read costs
-//! the slower of the two, not their sum.
+//! The first block is read where the file is opened. From then on, while the caller looks at one block the next is read and
+//! digested on another thread, so that a long read costs the slower of the two, not their sum.
+//!
+//! A stream may start in the middle ([`Begun::Resumed`]) if the file is provably the one that an earlier read saw. Nothing is
+//! digested then; the file is looked at again at the end.
 
 use std::mem;
+use std::ops::Range;
 
 use async_trait::async_trait;
-use dsh_fs::{FsCall, FsError, FsOp, FsVersion, NotText, TextChunk, TextChunks, text};
+use dsh_fs::{FsCall, FsError, FsOp, FsVersion, NotText, ResumePoint, TextChunk, TextChunks, text};
+use rustix::fs::{SeekFrom, seek};
 
-use crate::identity::Token;
+use crate::identity::{Sighting, Token};
 use crate::open::Opened;
-use crate::scan::{Limits, Scan};
+use crate::scan::{self, Limits, Scan};
 use crate::work::{Task, Work, start};
 
 /// The longest start of a character that a block can end in. Each block keeps that much room before its bytes, where
 /// the start that the block before left over is put.
 const CARRY: usize = 3;
 
+/// How much a resumed stream reads first: a window of usual size, and few pages behind it.
+const FIRST_RESUMED: usize = 64 * 1024;
+
 /// The text of one open file.
 pub(crate) struct Chunks {
     work: Work,
     limits: Limits,
     next: Next,
+    /// How many bytes the block after next has: they grow up to [`Limits::block`].
+    step: usize,
     /// The block that was lent last; its memory takes the block after next.
     lent: Block,
     /// Where in `lent` the start of an unfinished character lies.
-    unfinished: std::ops::Range<usize>,
-    started: bool,
+    unfinished: Range<usize>,
+    /// Where in the file the next block begins.
+    at: u64,
+    head: Head,
+}
+
+/// What the first bytes of the next block are.
+enum Head {
+    /// Those of the file, which decide whether it is text, and of which a byte order mark is none.
+    OfFile,
+    /// The line ending before the line that a resumed stream starts with.
+    LineEnding,
+    /// Text that goes on.
+    Passed,
 }
 
 /// Where the next block is.
 enum Next {
+    /// It came with opening.
+    Here(Filled),
     Coming(Task<Filled>),
     /// There is none: the file ended.
     Ended(Box<Pump>),
@@ -43,7 +67,16 @@ type Filled = (Box<Pump>, Block, Result<(), FsError>);
 /// What reads: goes to the thread that does, and comes back with a block.
 struct Pump {
     opened: Opened,
-    scan: Scan,
+    begun: Begun,
+}
+
+/// Where a stream began, and so what its end says.
+#[expect(clippy::large_enum_variant, reason = "there is one for a stream, in the box of its pump")]
+enum Begun {
+    /// At the first byte: the version is the digest of all that was read.
+    First(Scan),
+    /// At a place that an earlier read passed: the version is the one with which that read ended.
+    Resumed(FsVersion),
 }
 
 #[derive(Default)]
@@ -55,34 +88,90 @@ struct Block {
 }
 
 impl Chunks {
-    /// Starts reading at once.
-    pub(crate) fn open(opened: Opened, limits: Limits, call: &FsCall, display: &str) -> Self {
-        let work = Work::new(FsOp::Read, display, call);
+    /// A stream of the whole file. Reads its first block; blocks.
+    pub(crate) fn open(opened: Opened, limits: Limits, work: &Work) -> Self {
         let size = usize::try_from(opened.size()).unwrap_or(usize::MAX);
         // A small file needs no large block; one more byte than expected, so that its end is seen at once.
         let first = size.saturating_add(1).clamp(text::SNIFF_BYTES, limits.first_block());
-        let pump = Box::new(Pump { opened, scan: Scan::new() });
-        let next = Next::Coming(pump.fill(Block::default(), first, work.clone()));
-        Self { work, limits, next, lent: Block::default(), unfinished: 0..0, started: false }
+        let pump = Box::new(Pump { opened, begun: Begun::First(Scan::new()) });
+        let here = pump.fill(Block::default(), first, work);
+        Self { step: limits.block, ..Self::new(here, limits, work) }
+    }
+
+    /// A stream from a place that an earlier read passed; `None` if the file may be another by now, or if no line
+    /// begins there. Reads its first block; blocks.
+    pub(crate) fn resume(
+        opened: Opened,
+        from: &ResumePoint,
+        limits: Limits,
+        work: &Work,
+    ) -> Result<Option<Self>, FsError> {
+        let same = Token::parse(&from.version).is_some_and(|then| then.seen.proves(&opened.seen));
+        if !same || from.offset > opened.size() {
+            return Ok(None);
+        }
+        let pump = Box::new(Pump { opened, begun: Begun::Resumed(from.version.clone()) });
+        let step = FIRST_RESUMED.min(limits.first_block());
+        let Some(before) = from.offset.checked_sub(1) else {
+            let here = pump.fill(Block::default(), step, work);
+            return Ok(Some(Self { step, ..Self::new(here, limits, work) }));
+        };
+        seek(&pump.opened.file, SeekFrom::Start(before)).map_err(|errno| work.os(errno))?;
+        let (pump, block, result) = pump.fill(Block::default(), step, work);
+        result?;
+        // A line begins behind a line ending and nowhere else.
+        if block.memory[CARRY..CARRY + block.filled].first() != Some(&b'\n') {
+            return Ok(None);
+        }
+        let here = (pump, block, Ok(()));
+        Ok(Some(Self { step, at: before, head: Head::LineEnding, ..Self::new(here, limits, work) }))
+    }
+
+    /// The same stream, ended by the call that goes on reading it and not with the one that opened it.
+    pub(crate) fn cancelled_by(mut self, call: &FsCall) -> Self {
+        self.work.cancel = call.cancel.clone();
+        self
+    }
+
+    fn new(here: Filled, limits: Limits, work: &Work) -> Self {
+        Self {
+            work: work.clone(),
+            limits,
+            next: Next::Here(here),
+            step: limits.block,
+            lent: Block::default(),
+            unfinished: 0..0,
+            at: 0,
+            head: Head::OfFile,
+        }
     }
 
     /// The next block with what the one before left over put before it; `None` at the end of the file.
     ///
     /// If this future is dropped half way, nothing is lost: the task stays where it is.
-    async fn advance(&mut self) -> Result<Option<std::ops::Range<usize>>, FsError> {
-        let Next::Coming(task) = &mut self.next else { return Ok(None) };
-        let (pump, mut block, result) = task.await.map_err(|error| self.work.died(error))?;
+    async fn advance(&mut self) -> Result<Option<Range<usize>>, FsError> {
+        let filled = match &mut self.next {
+            Next::Coming(task) => task.await.map_err(|error| self.work.died(error))?,
+            Next::Here(_) => match mem::replace(&mut self.next, Next::Over) {
+                Next::Here(filled) => filled,
+                _ => return Ok(None),
+            },
+            Next::Ended(_) | Next::Over => return Ok(None),
+        };
+        let (pump, mut block, result) = filled;
         self.next = Next::Over;
         result?;
         let start = CARRY - self.unfinished.len();
         block.memory[start..CARRY].copy_from_slice(&self.lent.memory[self.unfinished.clone()]);
         let end = CARRY + block.filled;
+        self.at += block.filled as u64;
         let last = block.last;
         let free = mem::replace(&mut self.lent, block);
         self.next = if last {
             Next::Ended(pump)
         } else {
-            Next::Coming(pump.fill(free, self.limits.block, self.work.clone()))
+            self.step = self.step.saturating_mul(4).min(self.limits.block);
+            Next::Coming(pump.start_filling(free, self.step, self.work.clone()))
         };
         Ok(Some(start..end))
     }
@@ -92,10 +181,10 @@ impl Next {
     /// Ends the stream with the version of all that was read.
     fn end(&mut self, work: &Work) -> Result<FsVersion, FsError> {
         match mem::replace(self, Self::Over) {
-            Self::Ended(pump) => {
-                Ok(Token { digest: Some(pump.scan.digest()), seen: pump.opened.seen }.version())
+            Self::Ended(pump) => Ok(pump.version()),
+            Self::Here(_) | Self::Coming(_) | Self::Over => {
+                Err(FsError::io(FsOp::Read, &work.display, "the read is over"))
             }
-            Self::Coming(_) | Self::Over => Err(FsError::io(FsOp::Read, &work.display, "the read is over")),
         }
     }
 
@@ -108,14 +197,14 @@ impl Next {
                 Ok((_, _, Err(failure))) => return failure,
                 Err(error) => return work.died(error),
             },
-            Self::Over => return FsError::not_text(FsOp::Read, &work.display, why),
+            Self::Here(_) | Self::Over => return FsError::not_text(FsOp::Read, &work.display, why),
         };
+        let Pump { opened, begun } = *pump;
+        // Where an earlier read found text, something else stands now.
+        let Begun::First(mut scan) = begun else { return FsError::changed(FsOp::Read, &work.display) };
         let there = work.clone();
-        let refusal = start(move || {
-            let Pump { opened, mut scan } = *pump;
-            match scan.refuse(&opened, why, limits, &there) {
-                Ok(refusal) | Err(refusal) => refusal,
-            }
+        let refusal = start(move || match scan.refuse(&opened, why, limits, &there) {
+            Ok(refusal) | Err(refusal) => refusal,
         });
         refusal.await.unwrap_or_else(|error| work.died(error))
     }
@@ -131,17 +220,22 @@ impl TextChunks for Chunks {
             }
             return self.next.end(&self.work).map(TextChunk::End);
         };
-        if !mem::replace(&mut self.started, true) {
-            let head = &self.lent.memory[bytes.clone()];
-            if let Err(why) = text::sniff(head) {
-                return Err(self.next.refuse(why, self.limits, &self.work).await);
+        match mem::replace(&mut self.head, Head::Passed) {
+            Head::Passed => {}
+            Head::LineEnding => bytes.start += 1,
+            Head::OfFile => {
+                let head = &self.lent.memory[bytes.clone()];
+                if let Err(why) = text::sniff(head) {
+                    return Err(self.next.refuse(why, self.limits, &self.work).await);
+                }
+                bytes.start += head.len() - text::without_bom(head).len();
             }
-            bytes.start += head.len() - text::without_bom(head).len();
         }
+        let at = self.at - bytes.len() as u64;
         match text::decode_block(&self.lent.memory[bytes.clone()]) {
             Ok((text, rest)) => {
                 self.unfinished = bytes.end - rest.len()..bytes.end;
-                Ok(TextChunk::Text(text))
+                Ok(TextChunk::Text { at, text })
             }
             Err(why) => Err(self.next.refuse(why, self.limits, &self.work).await),
         }
@@ -149,13 +243,47 @@ impl TextChunks for Chunks {
 }
 
 impl Pump {
-    fn fill(mut self: Box<Self>, mut block: Block, size: usize, work: Work) -> Task<Filled> {
-        start(move || {
-            block.memory.resize(CARRY + size, 0);
-            let filled = self.scan.fill(&self.opened.file, &mut block.memory[CARRY..], &work);
-            block.filled = *filled.as_ref().unwrap_or(&0);
-            block.last = block.filled < size;
-            (self, block, filled.map(drop))
-        })
+    /// Reads the next block into memory that is free again.
+    fn fill(mut self: Box<Self>, mut block: Block, size: usize, work: &Work) -> Filled {
+        block.memory.resize(CARRY + size, 0);
+        let filled = self.read(&mut block.memory[CARRY..], work);
+        block.filled = *filled.as_ref().unwrap_or(&0);
+        block.last = block.filled < size;
+        (self, block, filled.map(drop))
+    }
+
+    /// The same on a thread that may block.
+    fn start_filling(self: Box<Self>, block: Block, size: usize, work: Work) -> Task<Filled> {
+        start(move || self.fill(block, size, &work))
+    }
+
+    fn read(&mut self, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
+        match &mut self.begun {
+            Begun::First(scan) => scan.fill(&self.opened.file, block, work),
+            Begun::Resumed(_) => {
+                let filled = scan::fill(&self.opened.file, block, work)?;
+                if filled < block.len() {
+                    self.must_be_the_same(work)?;
+                }
+                Ok(filled)
+            }
+        }
+    }
+
+    /// Nothing was digested, so what was read is only told if the file is still the one that was opened.
+    fn must_be_the_same(&self, work: &Work) -> Result<(), FsError> {
+        let (now, _) = Sighting::of(&self.opened.file).map_err(|errno| work.os(errno))?;
+        if now.identity == self.opened.seen.identity {
+            Ok(())
+        } else {
+            Err(FsError::changed(FsOp::Read, &work.display))
+        }
+    }
+
+    fn version(&self) -> FsVersion {
+        match &self.begun {
+            Begun::First(scan) => Token { digest: Some(scan.digest()), seen: self.opened.seen }.version(),
+            Begun::Resumed(version) => version.clone(),
+        }
     }
 }

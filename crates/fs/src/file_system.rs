@@ -100,7 +100,7 @@ pub const FS: ServiceKey<dyn FileSystem> = ServiceKey::new("fs");
 /// let mut lines = 0;
 /// let version = loop {
 ///     match chunks.next().await? {
-///         TextChunk::Text(text) => lines += text.matches('\n').count(),
+///         TextChunk::Text { text, .. } => lines += text.matches('\n').count(),
 ///         TextChunk::End(version) => break version,
 ///     }
 /// };
@@ -227,7 +227,13 @@ pub trait TextChunks: Send {
 #[derive(Debug, PartialEq, Eq)]
 pub enum TextChunk<'a> {
     /// The next text; may be empty.
-    Text(&'a str),
+    Text {
+        /// Where in the file it begins: bytes from the start, a byte order mark included. With that, the start of any line
+        /// in it can become a [`ResumePoint`].
+        at: u64,
+        /// The text itself, line endings as they are.
+        text: &'a str,
+    },
     /// Nothing more; all text so far came from this version of the file.
     End(FsVersion),
 }

@@ -154,6 +154,13 @@ impl File {
         })
     }
 
+    /// Where to go on, if that is in this very version and a line begins there.
+    fn start_of_line(&self, from: &ResumePoint) -> Option<usize> {
+        let start = usize::try_from(from.offset).ok()?;
+        let begins = start == 0 || self.bytes.get(start - 1) == Some(&b'\n');
+        (begins && from.version == self.version()).then_some(start)
+    }
+
     fn text(&self, op: FsOp, target: &FsTarget) -> Result<&str, FsError> {
         text::decode(&self.bytes)
             .map_err(|why| FsError::not_text(op, target.display_path(), why).with_met(self.version()))
@@ -224,12 +231,14 @@ impl FileSystem for MemoryFileSystem {
         call: &FsCall,
     ) -> Result<TextStream, FsError> {
         call.check(FsOp::Read)?;
-        if resume.is_some() {
-            return Ok(TextStream::Changed);
-        }
         let file = self.read(target, FsOp::Read)?;
-        file.text(FsOp::Read, target)?;
-        Ok(TextStream::Open(Box::new(Chunks { file, given: false, call: call.clone() })))
+        let text = file.text(FsOp::Read, target)?;
+        let mut at = file.bytes.len() - text.len();
+        if let Some(from) = resume {
+            let Some(start) = file.start_of_line(from) else { return Ok(TextStream::Changed) };
+            at = at.max(start);
+        }
+        Ok(TextStream::Open(Box::new(Chunks { file, at, given: false, call: call.clone() })))
     }
 
     async fn read_bytes(&self, target: &FsTarget, max: u64, call: &FsCall) -> Result<BytesRead, FsError> {
@@ -345,6 +354,8 @@ impl FileSystem for MemoryFileSystem {
 
 struct Chunks {
     file: File,
+    /// Where in the file the text begins.
+    at: usize,
     given: bool,
     call: FsCall,
 }
@@ -356,8 +367,9 @@ impl TextChunks for Chunks {
         if std::mem::replace(&mut self.given, true) {
             return Ok(TextChunk::End(self.file.version()));
         }
-        // Decoded once when the stream was opened: it cannot fail here.
-        Ok(TextChunk::Text(text::decode(&self.file.bytes).unwrap_or_default()))
+        // Decoded once when the stream was opened, and cut where a line begins: it cannot fail here.
+        let text = std::str::from_utf8(&self.file.bytes[self.at..]).unwrap_or_default();
+        Ok(TextChunk::Text { at: self.at as u64, text })
     }
 }
 

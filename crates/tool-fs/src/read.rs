@@ -157,7 +157,7 @@ impl Read {
         {
             loop {
                 match chunks.next().await? {
-                    TextChunk::Text(text) => scan.push(text),
+                    TextChunk::Text { text, .. } => scan.push(text),
                     TextChunk::End(version) => return Ok(version),
                 }
             }

@@ -167,13 +167,13 @@ async fn rest(stream: TextStream, after_the_first: impl AsyncFnOnce()) -> Result
     };
     let mut text = String::new();
     match chunks.next().await? {
-        TextChunk::Text(piece) => text.push_str(piece),
+        TextChunk::Text { text: piece, .. } => text.push_str(piece),
         TextChunk::End(version) => return Ok(TextRead { text, version }),
     }
     after_the_first().await;
     loop {
         match chunks.next().await? {
-            TextChunk::Text(piece) => text.push_str(piece),
+            TextChunk::Text { text: piece, .. } => text.push_str(piece),
             TextChunk::End(version) => return Ok(TextRead { text, version }),
         }
     }

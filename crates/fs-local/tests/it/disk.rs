@@ -184,7 +184,7 @@ pub(crate) async fn drain(stream: TextStream) -> Result<(String, FsVersion), FsE
     let mut all = String::new();
     loop {
         match chunks.next().await? {
-            TextChunk::Text(text) => all.push_str(text),
+            TextChunk::Text { text, .. } => all.push_str(text),
             TextChunk::End(version) => return Ok((all, version)),
         }
     }

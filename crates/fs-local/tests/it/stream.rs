@@ -82,8 +82,8 @@ async fn the_text_before_a_bad_byte_still_comes() {
     else {
         panic!("no resume point was given")
     };
-    assert_eq!(chunks.next().await.unwrap(), TextChunk::Text(&"a".repeat(8192)));
-    assert_eq!(chunks.next().await.unwrap(), TextChunk::Text(&"a".repeat(1000)));
+    assert_eq!(chunks.next().await.unwrap(), TextChunk::Text { at: 0, text: &"a".repeat(8192) });
+    assert_eq!(chunks.next().await.unwrap(), TextChunk::Text { at: 8192, text: &"a".repeat(1000) });
     assert_eq!(chunks.next().await.unwrap_err().code(), FsErrorCode::NotText);
     assert_eq!(chunks.next().await.unwrap_err().code(), FsErrorCode::IoError, "and then it is over");
 }

@@ -166,7 +166,7 @@ impl Walk<'_> {
         loop {
             let is_end = match chunks.next().await {
                 _ if self.stop.now() => return Ok(Searched::Whole(hits)),
-                Ok(TextChunk::Text(text)) => {
+                Ok(TextChunk::Text { text, .. }) => {
                     if let Some(at) = text.rfind('\n') {
                         whole = piece.len() + at + 1;
                     }
