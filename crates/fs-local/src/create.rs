@@ -7,6 +7,7 @@ use rustix::fs::{AtFlags, CWD, RenameFlags, linkat, renameat, renameat_with, sta
 use rustix::io::Errno;
 
 use crate::capabilities::Fallbacks;
+use crate::content::Content;
 use crate::folders::Folder;
 use crate::publish::Manner;
 use crate::stage::Staged;
@@ -17,7 +18,7 @@ use crate::work::Work;
 pub(crate) fn create<'f>(
     folder: &'f Folder,
     name: &[u8],
-    content: &[u8],
+    content: &dyn Content,
     manner: &Manner,
     work: &Work,
 ) -> Result<Option<Staged<'f>>, FsError> {

@@ -1,10 +1,9 @@
 //! Replacing literal text in a file.
 
-use std::borrow::Cow;
-
-use dsh_fs::literal_edit::{Edited, LiteralEdit};
+use dsh_fs::literal_edit::{Edited, LiteralEdit, Piece};
 use dsh_fs::{EditOutcome, FsError, FsTarget, FsVersion, text};
 
+use crate::content::{self, Content};
 use crate::folders::Place;
 use crate::guard::{self, Verdict};
 use crate::open::{Opened, writable};
@@ -23,17 +22,11 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) fn run(&self, target: &FsTarget, work: &Work) -> Result<EditOutcome, FsError> {
         let done = publish(target, &self.manner, work, |place, found| self.decide(place, found, work))?;
-        let Edited { before, after, changes, .. } = done.result;
-        let (version, durable) = (done.version, done.durable);
-        Ok(EditOutcome { version, before: before.into(), after: after.into(), changes, durable })
+        let texts = done.content.into_texts();
+        Ok(EditOutcome { version: done.version, texts, durable: done.durable })
     }
 
-    fn decide(
-        &self,
-        place: &Place,
-        found: Option<&Opened>,
-        work: &Work,
-    ) -> Result<Plan<'static, Edited>, FsError> {
+    fn decide(&self, place: &Place, found: Option<&Opened>, work: &Work) -> Result<Plan<Edited>, FsError> {
         let changed = || FsError::changed(work.op, &work.display);
         let (Some(found), Some(parent)) = (found, place.parent()) else { return Err(changed()) };
         writable(parent, &place.name, found, work)?;
@@ -54,11 +47,26 @@ impl Edit {
         if matches!(verdict, Verdict::IfBytes(expected) if expected != digest) {
             return Err(changed());
         }
-        let text = text::decode(&bytes).map_err(|why| FsError::not_text(work.op, &work.display, why))?;
-        let mut edited = self.request.apply(text).map_err(|miss| miss.in_file(&work.display))?;
-        let content = edited.bytes_like(&bytes);
-        // Large files: what is on its way to the disk need not be held twice.
-        edited.raw = String::new();
-        Ok(Plan { content: Cow::Owned(content), basis: Basis::Seen(Some(digest)), result: edited })
+        let text = text::decode_owned(bytes).map_err(|why| FsError::not_text(work.op, &work.display, why))?;
+        let content = self.request.apply(text).map_err(|miss| miss.in_file(&work.display))?;
+        Ok(Plan { content, basis: Basis::Seen(Some(digest)) })
+    }
+}
+
+impl Content for Edited {
+    fn pieces(&self) -> Box<dyn Iterator<Item = content::Piece<'_>> + '_> {
+        let mut end = 0;
+        Box::new(self.pieces().map(move |piece| {
+            let start = end;
+            end += piece.text().len();
+            content::Piece {
+                bytes: piece.text().as_bytes(),
+                in_place: matches!(piece, Piece::Kept { at, .. } if at == start),
+            }
+        }))
+    }
+
+    fn same_head(&self) -> usize {
+        self.pieces().next().map_or(0, |first| first.text().len())
     }
 }

@@ -13,6 +13,7 @@ use rustix::fs::{AtFlags, RenameFlags, fstat, renameat, renameat_with, unlinkat}
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::capabilities::tell_without_exchange;
+use crate::content::Content;
 use crate::dress::Dress;
 use crate::folders::Folder;
 use crate::identity::Sighting;
@@ -46,10 +47,10 @@ pub(crate) struct Old {
 
 impl<'a> Replacement<'a> {
     /// Steps 4 and 5. `None`: the file is no longer what it was.
-    pub(crate) fn make(&self, content: &[u8]) -> Result<Option<(Staged<'a>, Old)>, FsError> {
+    pub(crate) fn make(&self, content: &dyn Content) -> Result<Option<(Staged<'a>, Old)>, FsError> {
         let Self { folder, manner, work, .. } = *self;
         let dress = Dress::of(self.found, work)?;
-        let mut staged = Staged::replacement(folder.as_fd(), content, &dress, manner, work)?;
+        let mut staged = Staged::replacement(folder.as_fd(), content, self.found, &dress, manner, work)?;
         manner.steps.at(Step::Staged);
         work.check()?;
 

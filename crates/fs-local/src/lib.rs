@@ -7,6 +7,7 @@ mod address;
 mod capabilities;
 mod config;
 mod conflict;
+mod content;
 mod create;
 mod dress;
 mod edit;

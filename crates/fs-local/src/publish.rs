@@ -14,7 +14,6 @@
 //! Who finds in step 5 that somebody else was faster starts again from step 1, and the guard has its say anew: a
 //! guarded mutation is stale, an unguarded one is made again on what is there now.
 
-use std::borrow::Cow;
 use std::os::fd::AsFd;
 
 use dsh_fs::digest::Digest;
@@ -22,6 +21,7 @@ use dsh_fs::{FsError, FsTarget, FsVersion};
 
 use crate::Durability;
 use crate::capabilities::Fallbacks;
+use crate::content::Content;
 use crate::create::create;
 use crate::exchange::{Old, Replacement};
 use crate::flock::PATIENCE;
@@ -46,13 +46,11 @@ pub(crate) struct Manner {
 }
 
 /// What a mutation decided when it had looked at what is there.
-pub(crate) struct Plan<'a, T> {
-    /// The bytes of the new file.
-    pub(crate) content: Cow<'a, [u8]>,
+pub(crate) struct Plan<C> {
+    /// The new file.
+    pub(crate) content: C,
     /// What must hold of the old file when it is replaced.
     pub(crate) basis: Basis,
-    /// What the caller wants back.
-    pub(crate) result: T,
 }
 
 /// What the new content was made from, and so what it may replace.
@@ -65,20 +63,20 @@ pub(crate) enum Basis {
 }
 
 /// A change that is in place.
-pub(crate) struct Published<T> {
-    pub(crate) result: T,
+pub(crate) struct Published<C> {
+    pub(crate) content: C,
     pub(crate) version: FsVersion,
     pub(crate) durable: bool,
 }
 
 /// Makes one change. `decide` gets the file that is there, if any, and may be asked again when somebody else was
 /// faster.
-pub(crate) fn publish<'a, T>(
+pub(crate) fn publish<C: Content>(
     target: &FsTarget,
     manner: &Manner,
     work: &Work,
-    decide: impl Fn(&Place, Option<&Opened>) -> Result<Plan<'a, T>, FsError>,
-) -> Result<Published<T>, FsError> {
+    decide: impl Fn(&Place, Option<&Opened>) -> Result<Plan<C>, FsError>,
+) -> Result<Published<C>, FsError> {
     let mut patience = PATIENCE;
     for _ in 0..ATTEMPTS {
         work.check()?;
@@ -108,7 +106,7 @@ pub(crate) fn publish<'a, T>(
             Ok(Some((staged, old))) => {
                 folder.keep();
                 manner.steps.at(Step::Published);
-                return Ok(settle(&folder, &staged, old, plan.result, manner, work));
+                return Ok(settle(&folder, &staged, old, plan.content, manner, work));
             }
             Ok(None) => {}
             // The folder was removed under us; whether it may be made again is for the next round to say.
@@ -120,14 +118,14 @@ pub(crate) fn publish<'a, T>(
 }
 
 /// Step 6.
-fn settle<T>(
+fn settle<C>(
     folder: &Folder,
     staged: &Staged<'_>,
     old: Option<Old>,
-    result: T,
+    content: C,
     manner: &Manner,
     work: &Work,
-) -> Published<T> {
+) -> Published<C> {
     if let Some(old) = old {
         old.remove(folder.as_fd());
     }
@@ -141,7 +139,7 @@ fn settle<T>(
     // after the exchange, which changes the ctime.
     let seen = Sighting::of(staged).map_or_else(|_| Sighting::unknown(), |(seen, _)| seen);
     let version = Token { digest: Some(staged.digest), seen }.version();
-    Published { result, version, durable: durable.is_ok() }
+    Published { content, version, durable: durable.is_ok() }
 }
 
 #[cfg(test)]

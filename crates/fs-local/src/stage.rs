@@ -8,14 +8,14 @@ use dsh_fs::FsError;
 use dsh_fs::digest::Digest;
 use dsh_fs::leftovers::{STAGE_LETTER_COUNT, STAGE_LETTERS, STAGE_PREFIX};
 use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fchmod, fstat, fsync, openat, seek, unlinkat};
-use rustix::io::{Errno, fcntl_dupfd_cloexec, retry_on_intr, write};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, retry_on_intr};
 
 use crate::Durability;
+use crate::content::{self, Content};
 use crate::dress::Dress;
 use crate::identity::Sighting;
 use crate::open::Opened;
 use crate::publish::Manner;
-use crate::scan::BLOCK;
 use crate::work::Work;
 
 /// A file that must be published or is gone when this is dropped.
@@ -37,13 +37,12 @@ impl<'a> Staged<'a> {
     /// that it has a hidden name and is private until complete.
     pub(crate) fn new_file(
         folder: BorrowedFd<'a>,
-        content: &[u8],
+        content: &dyn Content,
         manner: &Manner,
         work: &Work,
     ) -> Result<Self, FsError> {
         work.check()?;
         let mode = Mode::from_raw_mode(0o666);
-        let digest = Digest::of(content);
         let nameless = if manner.without.tmpfile {
             Err(Errno::OPNOTSUPP)
         } else {
@@ -51,8 +50,8 @@ impl<'a> Staged<'a> {
         };
         match nameless {
             Ok(file) => {
+                let digest = content::put(content, file.as_fd(), None, work)?;
                 let staged = Self { folder, file, name: None, digest };
-                staged.fill(content, work)?;
                 staged.sync(manner, work)?;
                 Ok(staged)
             }
@@ -67,7 +66,7 @@ impl<'a> Staged<'a> {
     /// The same by a hidden name.
     pub(crate) fn new_file_by_name(
         folder: BorrowedFd<'a>,
-        content: &[u8],
+        content: &dyn Content,
         manner: &Manner,
         work: &Work,
     ) -> Result<Self, FsError> {
@@ -75,29 +74,28 @@ impl<'a> Staged<'a> {
         // What the kernel made of 0666 is the mode it gets at the end: no umask has to be guessed.
         let mode = Mode::from_raw_mode(fstat(&staged.file).map_err(|errno| work.os(errno))?.st_mode);
         staged.set_mode(Mode::from_raw_mode(0o600), work)?;
-        staged.digest = Digest::of(content);
-        staged.fill(content, work)?;
+        staged.digest = content::put(content, staged.as_fd(), None, work)?;
         staged.set_mode(mode, work)?;
         staged.sync(manner, work)?;
         Ok(staged)
     }
 
-    /// The file that is to replace one that wears `dress`.
+    /// The file that is to replace `old`, which wears `dress`.
     pub(crate) fn replacement(
         folder: BorrowedFd<'a>,
-        content: &[u8],
+        content: &dyn Content,
+        old: &Opened,
         dress: &Dress,
         manner: &Manner,
         work: &Work,
     ) -> Result<Self, FsError> {
         work.check()?;
         let mut staged = Self::create(folder, Mode::from_raw_mode(0o600), work)?;
-        staged.digest = Digest::of(content);
         // From now on it is held for reading only, so that whoever is found to have it open for writing is a stranger.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let name = staged.name.as_deref().unwrap_or_default();
         let reading = openat(folder, name, flags, Mode::empty()).map_err(|errno| work.os(errno))?;
-        staged.fill(content, work)?;
+        staged.digest = content::put(content, staged.as_fd(), Some(old), work)?;
         staged.file = reading;
         dress.put_on(staged.as_fd(), work)?;
         staged.sync(manner, work)?;
@@ -111,21 +109,6 @@ impl<'a> Staged<'a> {
     fn create(folder: BorrowedFd<'a>, mode: Mode, work: &Work) -> Result<Self, FsError> {
         let (name, file) = create_hidden(folder, mode).map_err(|errno| work.os(errno))?;
         Ok(Self { folder, file, name: Some(name), digest: Digest::of(b"") })
-    }
-
-    fn fill(&self, content: &[u8], work: &Work) -> Result<(), FsError> {
-        for block in content.chunks(BLOCK) {
-            work.check()?;
-            let mut left = block;
-            while !left.is_empty() {
-                match write(&self.file, left) {
-                    Ok(count) => left = &left[count..],
-                    Err(Errno::INTR) => {}
-                    Err(errno) => return Err(work.os(errno)),
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Brings it to the disk, where that is wanted.

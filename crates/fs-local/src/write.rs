@@ -7,6 +7,7 @@ use dsh_fs::digest::Digest;
 use dsh_fs::line_endings::{Dress, to_lf};
 use dsh_fs::{FsError, FsErrorCode, FsTarget, WriteGuard, WriteOperation, WriteOutcome, text};
 
+use crate::content::{Content, Piece};
 use crate::folders::Place;
 use crate::guard::{self, Verdict};
 use crate::open::{Opened, writable};
@@ -30,7 +31,7 @@ impl Write {
             None => self.create(work),
             Some(found) => self.replace(place, found, work),
         })?;
-        let (operation, before) = done.result;
+        let NewText { operation, before, .. } = done.content;
         let after = match to_lf(&self.content) {
             Cow::Borrowed(_) => self.content.clone(),
             Cow::Owned(text) => text.into(),
@@ -38,15 +39,16 @@ impl Write {
         Ok(WriteOutcome { operation, version: done.version, before, after, durable: done.durable })
     }
 
-    fn create(&self, work: &Work) -> Result<Plan<'_, Told>, FsError> {
+    fn create(&self, work: &Work) -> Result<Plan<NewText<'_>>, FsError> {
         if let Some(WriteGuard::ReplaceIfVersion(_)) = self.guard {
             return Err(FsError::gone(&work.display));
         }
-        let content = Cow::Borrowed(self.content.as_bytes());
-        Ok(Plan { content, basis: Basis::Nothing, result: (WriteOperation::Create, None) })
+        let bytes = Cow::Borrowed(self.content.as_bytes());
+        let content = NewText { bytes, operation: WriteOperation::Create, before: None };
+        Ok(Plan { content, basis: Basis::Nothing })
     }
 
-    fn replace(&self, place: &Place, found: &Opened, work: &Work) -> Result<Plan<'_, Told>, FsError> {
+    fn replace(&self, place: &Place, found: &Opened, work: &Work) -> Result<Plan<NewText<'_>>, FsError> {
         if let Some(WriteGuard::CreateIfAbsent) = self.guard {
             return Err(FsError::exists(&work.display));
         }
@@ -77,7 +79,8 @@ impl Write {
         let decoded = old.as_deref().and_then(|bytes| Some((bytes, text::decode(bytes).ok()?)));
         let dress = decoded.map_or_else(Dress::default, |(bytes, text)| Dress::of(bytes, text));
         let before = decoded.map(|(_, text)| Arc::from(to_lf(text)));
-        Ok(Plan { content: dress.put_on(&self.content), basis, result: (WriteOperation::Update, before) })
+        let bytes = dress.put_on(&self.content);
+        Ok(Plan { content: NewText { bytes, operation: WriteOperation::Update, before }, basis })
     }
 
     /// The old bytes, if both sides are small enough for a diff, and their digest if it was needed or came with them.
@@ -108,5 +111,19 @@ impl Write {
     }
 }
 
-/// Created or replaced, and the text that was replaced.
-type Told = (WriteOperation, Option<Arc<str>>);
+/// A whole new file, and what is told of the old one.
+struct NewText<'a> {
+    bytes: Cow<'a, [u8]>,
+    operation: WriteOperation,
+    before: Option<Arc<str>>,
+}
+
+impl Content for NewText<'_> {
+    fn pieces(&self) -> Box<dyn Iterator<Item = Piece<'_>> + '_> {
+        Box::new(std::iter::once(Piece { bytes: &self.bytes, in_place: false }))
+    }
+
+    fn same_head(&self) -> usize {
+        0
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::literal_edit::Change;
+use crate::literal_edit::EditedTexts;
 use crate::{FsTarget, FsVersion};
 
 /// What a target is, links followed.
@@ -129,12 +129,8 @@ pub struct WriteOutcome {
 pub struct EditOutcome {
     /// The version of the bytes that were written.
     pub version: FsVersion,
-    /// The whole old text, every `\r\n` as `\n`.
-    pub before: Arc<str>,
-    /// The whole new text, every kept `\r\n` as `\n`.
-    pub after: Arc<str>,
-    /// What was replaced, in order: byte ranges of `before` and `after`.
-    pub changes: Vec<Change>,
+    /// The whole old and new text, and the spans that differ.
+    pub texts: EditedTexts,
     /// Will the change survive a power cut? `false` where the change is in place but was not, or could
     /// not be, synced.
     pub durable: bool,

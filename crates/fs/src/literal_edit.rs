@@ -5,6 +5,7 @@
 //! the matched spans changes by a byte.
 
 use std::borrow::Cow;
+use std::iter::Peekable;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -44,34 +45,19 @@ impl LiteralEdit {
         Ok(Self { old, new, replace_all })
     }
 
-    /// Matches against the text of a file (without its byte order mark) and replaces.
-    pub fn apply(&self, text: &str) -> Result<Edited, NoSingleMatch> {
-        let before = Normalised::of(text);
-        let starts = self.matches(&before.text)?;
-        let majority = LineEndings { crlf: before.crlf.len(), lf: before.lf_only() }.majority();
-
-        let mut edited = Edited {
-            raw: String::with_capacity(text.len() + starts.len() * self.new.len()),
-            after: String::with_capacity(before.text.len() + starts.len() * self.new.len()),
-            before: String::new(),
-            changes: Vec::with_capacity(starts.len()),
+    /// Matches against a file. `file` is all of its text, a byte order mark included, which no match touches; it is kept as
+    /// it is, so that of a large file nothing is copied.
+    pub fn apply(&self, file: impl Into<String>) -> Result<Edited, NoSingleMatch> {
+        let file = file.into();
+        let mark = if file.as_bytes().starts_with(text::BOM) { text::BOM.len() } else { 0 };
+        let before = to_lf(&file[mark..]);
+        let starts = self.matches(&before)?;
+        let before = match before {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(before) => Some(before),
         };
-        let mut done = 0;
-        for start in starts {
-            let span = start..start + self.old.len();
-            let ending = before.endings_in(&span).majority().or(majority).unwrap_or(LineEnding::Lf);
-            edited.raw.push_str(before.raw(text, done..span.start));
-            edited.raw.push_str(&with_ending(&self.new, ending));
-            edited.after.push_str(&before.text[done..span.start]);
-            let put = edited.after.len();
-            edited.after.push_str(&self.new);
-            done = span.end;
-            edited.changes.push(Change { before: span, after: put..edited.after.len() });
-        }
-        edited.raw.push_str(before.raw(text, done..before.text.len()));
-        edited.after.push_str(&before.text[done..]);
-        edited.before = before.text.into_owned();
-        Ok(edited)
+        let new_crlf = before.is_some().then(|| with_ending(&self.new, LineEnding::Crlf).into_owned());
+        Ok(Edited { edit: self.clone(), starts, file, mark, before, new_crlf })
     }
 
     /// Where the replacements go: left to right, without overlap.
@@ -114,12 +100,119 @@ impl NoSingleMatch {
     }
 }
 
-/// What an edit made of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An edit that fits a file. The old file is kept as it was given; what it holds afterwards is handed out in
+/// [`pieces`](Self::pieces), and made whole only by [`into_texts`](Self::into_texts).
+#[derive(Clone, Debug)]
 pub struct Edited {
-    /// The new text with the file's own line endings: what goes to disk, after the byte order mark.
-    pub raw: String,
-    /// The old text, every `\r\n` as `\n`.
+    edit: LiteralEdit,
+    /// Where in the old text, every line ending a `\n`, the matches begin.
+    starts: Vec<usize>,
+    file: String,
+    /// Bytes of the byte order mark at the start of `file`.
+    mark: usize,
+    /// The old text with every `\r\n` as `\n`, where that is another than the file's.
+    before: Option<String>,
+    /// The new text with every `\n` as `\r\n`, where the file has such.
+    new_crlf: Option<String>,
+}
+
+impl Edited {
+    /// What the file holds now, byte order mark included: by turns a piece of the old file that stays, byte for byte, and
+    /// the new text, with the line ending of its match (or else of most of the file, or else `\n`).
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        let mut splices = self.splices();
+        let (mut done, mut put, mut over) = (0, None, false);
+        std::iter::from_fn(move || {
+            if let Some(new) = put.take() {
+                return Some(Piece::New(new));
+            }
+            let Some((span, new)) = splices.next() else {
+                let rest = Piece::Kept { at: done, text: &self.file[done..] };
+                return (!std::mem::replace(&mut over, true)).then_some(rest);
+            };
+            let kept = Piece::Kept { at: done, text: &self.file[done..span.start] };
+            (done, put) = (span.end, Some(new));
+            Some(kept)
+        })
+    }
+
+    /// The bytes of the old file that are replaced, and what by.
+    fn splices(&self) -> impl Iterator<Item = (Range<usize>, &str)> {
+        let raw = &self.file[self.mark..];
+        let (majority, mut way) = match self.new_crlf {
+            Some(_) => (LineEndings::count(raw).majority(), WayBack::through(raw)),
+            // Every line ending is a `\n`.
+            None => (None, WayBack::default()),
+        };
+        let newlines = memchr::memchr_iter(b'\n', self.edit.old.as_bytes()).count();
+        self.starts.iter().map(move |&start| {
+            let from = way.raw(start);
+            let crlf_before = way.crlf_passed;
+            let to = way.raw(start + self.edit.old.len());
+            let crlf = way.crlf_passed - crlf_before;
+            let new =
+                match (LineEndings { crlf, lf: newlines - crlf }.majority().or(majority), &self.new_crlf) {
+                    (Some(LineEnding::Crlf), Some(new)) => new,
+                    _ => &self.edit.new,
+                };
+            (self.mark + from..self.mark + to, new.as_str())
+        })
+    }
+
+    /// The old and the new text, and what was replaced. Lets go of the old file first.
+    pub fn into_texts(self) -> EditedTexts {
+        let Self { edit, starts, mut file, mark, before, .. } = self;
+        let before = if let Some(before) = before {
+            // Three texts of a large file need not be held at once.
+            drop(file);
+            before
+        } else {
+            file.drain(..mark);
+            file
+        };
+        let (old, new) = (edit.old.len(), edit.new.len());
+        let mut after = String::with_capacity(before.len() - starts.len() * old + starts.len() * new);
+        let mut changes = Vec::with_capacity(starts.len());
+        let mut done = 0;
+        for start in starts {
+            after.push_str(&before[done..start]);
+            let put = after.len();
+            after.push_str(&edit.new);
+            done = start + old;
+            changes.push(Change { before: start..done, after: put..put + new });
+        }
+        after.push_str(&before[done..]);
+        EditedTexts { before, after, changes }
+    }
+}
+
+/// A part of an edited file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// It stays; the first piece is always one of these.
+    Kept {
+        /// Where in the old file it stood, in bytes.
+        at: usize,
+        /// The very bytes of the old file; may be none.
+        text: &'a str,
+    },
+    /// It was put in place of a match.
+    New(&'a str),
+}
+
+impl<'a> Piece<'a> {
+    /// What stands in the file.
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Kept { text, .. } | Self::New(text) => text,
+        }
+    }
+}
+
+/// What an edit changed, told in texts whose line endings are all `\n`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedTexts {
+    /// The old text, every `\r\n` as `\n`, without a byte order mark.
     pub before: String,
     /// The new text, every kept `\r\n` as `\n`.
     pub after: String,
@@ -127,52 +220,36 @@ pub struct Edited {
     pub changes: Vec<Change>,
 }
 
-impl Edited {
-    /// The bytes to write over a file that held `old`: the new text behind the old byte order mark, if any.
-    pub fn bytes_like(&self, old: &[u8]) -> Vec<u8> {
-        let bom = if old.starts_with(text::BOM) { text::BOM } else { b"" };
-        [bom, self.raw.as_bytes()].concat()
-    }
-}
-
 /// One replaced span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Bytes of [`Edited::before`] that were replaced.
+    /// Bytes of [`EditedTexts::before`] that were replaced.
     pub before: Range<usize>,
-    /// Bytes of [`Edited::after`] that stand there now.
+    /// Bytes of [`EditedTexts::after`] that stand there now.
     pub after: Range<usize>,
 }
 
-/// A text with `\r\n` as `\n`, and the way back to the bytes it came from.
-struct Normalised<'a> {
-    text: Cow<'a, str>,
-    /// Where in `text` the `\n` stand that were `\r\n`, ascending.
-    crlf: Vec<usize>,
+/// The way from a text whose line endings are all `\n` back to the one it came from, from the start to the end.
+#[derive(Default)]
+struct WayBack<'a> {
+    /// The `\r\n` that lie ahead.
+    crlf: Option<Peekable<memmem::FindIter<'a, 'static>>>,
+    /// How many lie behind: the text is so many bytes shorter up to here.
+    crlf_passed: usize,
 }
 
-impl<'a> Normalised<'a> {
-    fn of(raw: &'a str) -> Self {
-        let crlf = memmem::find_iter(raw.as_bytes(), b"\r\n").enumerate().map(|(n, at)| at - n).collect();
-        Self { text: to_lf(raw), crlf }
+impl<'a> WayBack<'a> {
+    fn through(raw: &'a str) -> Self {
+        Self { crlf: Some(memmem::find_iter(raw.as_bytes(), b"\r\n").peekable()), crlf_passed: 0 }
     }
 
-    fn lf_only(&self) -> usize {
-        memchr::memchr_iter(b'\n', self.text.as_bytes()).count() - self.crlf.len()
-    }
-
-    fn endings_in(&self, span: &Range<usize>) -> LineEndings {
-        let all = memchr::memchr_iter(b'\n', &self.text.as_bytes()[span.clone()]).count();
-        let crlf = self.crlf_before(span.end) - self.crlf_before(span.start);
-        LineEndings { crlf, lf: all - crlf }
-    }
-
-    fn crlf_before(&self, at: usize) -> usize {
-        self.crlf.partition_point(|&newline| newline < at)
-    }
-
-    /// The bytes that a span of the normalised text came from.
-    fn raw<'r>(&self, raw: &'r str, span: Range<usize>) -> &'r str {
-        &raw[span.start + self.crlf_before(span.start)..span.end + self.crlf_before(span.end)]
+    /// Where `at` lies in the raw text. Places must be asked for in ascending order.
+    fn raw(&mut self, at: usize) -> usize {
+        while let Some(crlf) = &mut self.crlf
+            && crlf.next_if(|raw| raw - self.crlf_passed < at).is_some()
+        {
+            self.crlf_passed += 1;
+        }
+        at + self.crlf_passed
     }
 }

@@ -9,11 +9,11 @@ use async_trait::async_trait;
 
 use crate::digest::Digest;
 use crate::line_endings::{Dress, to_lf};
-use crate::literal_edit::LiteralEdit;
+use crate::literal_edit::{LiteralEdit, Piece};
 use crate::{
     BytesRead, EditOutcome, FileSystem, FsCall, FsDirEntry, FsError, FsInfo, FsKind, FsOp, FsPathInfo,
-    FsPathKind, FsTarget, FsVersion, ReadRules, ResumePoint, SandboxMode, TargetKey, TextChunk, TextChunks,
-    TextRead, TextStream, WriteGuard, WriteOperation, WriteOutcome, text,
+    FsPathKind, FsTarget, FsVersion, NotText, ReadRules, ResumePoint, SandboxMode, TargetKey, TextChunk,
+    TextChunks, TextRead, TextStream, WriteGuard, WriteOperation, WriteOutcome, text,
 };
 
 /// A file system in memory: `/`-separated absolute paths, no links, no permissions.
@@ -162,8 +162,11 @@ impl File {
     }
 
     fn text(&self, op: FsOp, target: &FsTarget) -> Result<&str, FsError> {
-        text::decode(&self.bytes)
-            .map_err(|why| FsError::not_text(op, target.display_path(), why).with_met(self.version()))
+        text::decode(&self.bytes).map_err(|why| self.not_text(why, op, target))
+    }
+
+    fn not_text(&self, why: NotText, op: FsOp, target: &FsTarget) -> FsError {
+        FsError::not_text(op, target.display_path(), why).with_met(self.version())
     }
 }
 
@@ -332,15 +335,12 @@ impl FileSystem for MemoryFileSystem {
         if guard.is_some_and(|version| !file.is(version)) {
             return Err(FsError::changed(FsOp::Edit, display));
         }
-        let edited = edit.apply(file.text(FsOp::Edit, target)?).map_err(|miss| miss.in_file(display))?;
-        let version = tree.put(path_of(target).to_owned(), edited.bytes_like(&file.bytes).into());
-        Ok(EditOutcome {
-            version,
-            before: edited.before.into(),
-            after: edited.after.into(),
-            changes: edited.changes,
-            durable: true,
-        })
+        let text =
+            text::decode_owned(file.bytes.to_vec()).map_err(|why| file.not_text(why, FsOp::Edit, target))?;
+        let edited = edit.apply(text).map_err(|miss| miss.in_file(display))?;
+        let bytes: String = edited.pieces().map(Piece::text).collect();
+        let version = tree.put(path_of(target).to_owned(), bytes.into_bytes().into());
+        Ok(EditOutcome { version, texts: edited.into_texts(), durable: true })
     }
 
     fn sandbox_mode(&self) -> Option<SandboxMode> {

@@ -21,6 +21,12 @@ pub fn decode(bytes: &[u8]) -> Result<&str, NotText> {
     simdutf8::basic::from_utf8(without_bom(bytes)).map_err(|_| NotText::InvalidUtf8)
 }
 
+/// The same for bytes that are given away, without copying them. A byte order mark stays at the front.
+pub fn decode_owned(bytes: Vec<u8>) -> Result<String, NotText> {
+    sniff(&bytes)?;
+    String::from_utf8(bytes).map_err(|_| NotText::InvalidUtf8)
+}
+
 /// Refuses bytes that hold a NUL; `head` is the start of a file, of which the first [`SNIFF_BYTES`] count.
 pub fn sniff(head: &[u8]) -> Result<(), NotText> {
     match memchr::memchr(0, &head[..head.len().min(SNIFF_BYTES)]) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dsh_fs::EditOutcome;
-use dsh_fs::literal_edit::{Change, LiteralEdit};
+use dsh_fs::literal_edit::{Change, EditedTexts, LiteralEdit};
 use dsh_harness::{
     Annotations, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition, ToolError,
     ToolResult,
@@ -41,8 +41,8 @@ pub(crate) struct EditArgs {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EditValue {
     path: String,
-    before: Arc<str>,
-    after: Arc<str>,
+    before: String,
+    after: String,
     /// For the card only: what was replaced, where it is known.
     #[serde(skip)]
     changes: Option<Vec<Change>>,
@@ -92,7 +92,7 @@ impl Tool for Edit {
             .edit_text(&target, &edit, guard.as_ref(), &call)
             .await
             .map_err(|refused| with_remedy(sandbox.told(refused, &target, &call)))?;
-        let EditOutcome { version, before, after, changes, durable } = edited;
+        let EditOutcome { version, texts: EditedTexts { before, after, changes }, durable } = edited;
         self.stack.committed(&target, version, durable, &exec)?;
         Ok(EditValue {
             path: target.display_path().to_owned(),

@@ -5,7 +5,7 @@
 //! `fs/write-intent` or `fs/edit-intent` for a guard, after each success they tell `fs/observed`. Who answers is a
 //! matter of what else is mounted.
 //!
-//! Rendering ([`window`], [`envelope`], [`hunks`]) is free of the runtime and may be used alone.
+//! Rendering ([`window`], [`line_index`], [`envelope`], [`hunks`]) is free of the runtime and may be used alone.
 
 mod actor;
 mod config;
@@ -15,7 +15,9 @@ pub mod envelope;
 mod escalation;
 pub mod hunks;
 mod line_diff;
+pub mod line_index;
 mod number;
+mod page;
 mod read;
 mod read_card;
 mod remedy;
@@ -52,7 +54,7 @@ impl Plugin for ToolFsPlugin {
     async fn apply(&self, ctx: Context, config: ToolFsConfig) -> Result<(), Failure> {
         let stack = Stack::new(ctx.clone(), config.require_guard)?;
         let tools = ctx.service(TOOLS)?;
-        tools.register(&ctx, Read { stack: stack.clone(), config })?;
+        tools.register(&ctx, Read::new(stack.clone(), config))?;
         tools.register(&ctx, Write { stack: stack.clone() })?;
         tools.register(&ctx, Edit { stack })?;
 

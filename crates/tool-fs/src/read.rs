@@ -3,9 +3,7 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use dsh_fs::{
-    FsCall, FsError, FsErrorCode, FsKind, FsObservation, FsOp, FsTarget, FsVersion, TextChunk, TextStream,
-};
+use dsh_fs::{FsCall, FsError, FsErrorCode, FsKind, FsObservation, FsOp, FsTarget};
 use dsh_harness::{
     Annotations, Concurrency, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition,
     ToolError, ToolResult, positive_integer,
@@ -16,9 +14,10 @@ use serde_json::Value as Json;
 use crate::config::ToolFsConfig;
 use crate::envelope::{envelope, numbered};
 use crate::number::as_javascript;
+use crate::page::Pages;
 use crate::read_card;
 use crate::stack::{Stack, non_blank};
-use crate::window::{Line, Window, WindowLimits, WindowScan};
+use crate::window::{Line, Window, WindowLimits};
 
 /// The guidance in the system prompt.
 pub(crate) const PROMPT: &str = "Use the read tool — not shell commands like cat — to inspect text files. Results \
@@ -26,8 +25,15 @@ pub(crate) const PROMPT: &str = "Use the read tool — not shell commands like c
 
 /// The tool.
 pub(crate) struct Read {
-    pub(crate) stack: Stack,
-    pub(crate) config: ToolFsConfig,
+    stack: Stack,
+    pages: Pages,
+    config: ToolFsConfig,
+}
+
+impl Read {
+    pub(crate) fn new(stack: Stack, config: ToolFsConfig) -> Self {
+        Self { pages: Pages::new(stack.fs.clone()), stack, config }
+    }
 }
 
 /// Arguments; numbers may be written as `2` or `2.0`.
@@ -78,9 +84,13 @@ impl Tool for Read {
         let target = self.stack.resolve(&args.file_path, &exec, &call).await?;
         let streamed = self.look(&target, &exec, &call).await?;
 
-        let mut scan = WindowScan::new(limits);
-        let version = match self.scan(&target, streamed, &mut scan, &call).await {
-            Ok(version) => version,
+        let page = if streamed {
+            self.pages.of_large(&target, limits, &call).await
+        } else {
+            self.pages.of_small(&target, limits, &call).await
+        };
+        let (window, version) = match page {
+            Ok(page) => page,
             Err(refused) => {
                 // Not text, but there: whoever was told so may replace the file, and only these bytes of it.
                 if let (FsErrorCode::NotText, Some(met)) = (refused.code(), refused.met()) {
@@ -90,7 +100,7 @@ impl Tool for Read {
             }
         };
         let Window { lines, total_lines } =
-            scan.finish(target.display_path(), &as_javascript(args.offset.unwrap_or(1.0)))?;
+            window.finish(target.display_path(), &as_javascript(args.offset.unwrap_or(1.0)))?;
         self.stack.observed(&target, FsObservation::Present(version), &exec)?;
         Ok(ReadValue { path: target.display_path().to_owned(), offset: limits.offset, lines, total_lines })
     }
@@ -143,28 +153,6 @@ impl Read {
             return Err(FsError::not_regular_file(FsOp::Read, path).into());
         }
         Ok(info.size.is_none_or(|size| size >= self.config.read_stream_min_size.get()))
-    }
-
-    async fn scan(
-        &self,
-        target: &FsTarget,
-        streamed: bool,
-        scan: &mut WindowScan,
-        call: &FsCall,
-    ) -> Result<FsVersion, FsError> {
-        if streamed
-            && let TextStream::Open(mut chunks) = self.stack.fs.stream_text(target, None, call).await?
-        {
-            loop {
-                match chunks.next().await? {
-                    TextChunk::Text { text, .. } => scan.push(text),
-                    TextChunk::End(version) => return Ok(version),
-                }
-            }
-        }
-        let read = self.stack.fs.read_text(target, call).await?;
-        scan.push(&read.text);
-        Ok(read.version)
     }
 }
 

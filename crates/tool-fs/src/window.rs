@@ -52,6 +52,8 @@ pub struct WindowScan {
     /// Does the text so far end in the middle of a line?
     in_line: bool,
     current: CurrentLine,
+    /// How many lines the text has, where that is known before it was read.
+    total_lines: Option<u64>,
 }
 
 impl WindowScan {
@@ -65,7 +67,35 @@ impl WindowScan {
             endings: 0,
             in_line: false,
             current: CurrentLine::default(),
+            total_lines: None,
         }
+    }
+
+    /// Starts at the beginning of line `line` of a text with `total_lines` lines, which is not behind the window.
+    pub fn resumed(limits: WindowLimits, line: u64, total_lines: u64) -> Self {
+        let nothing_to_show = limits.offset > total_lines;
+        let new = Self::new(limits);
+        Self {
+            endings: line.saturating_sub(1),
+            total_lines: Some(total_lines),
+            full: new.full || nothing_to_show,
+            ..new
+        }
+    }
+
+    /// Whether all lines of the window are there, so that what follows is only counted.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// How many line endings were passed, those before the text included.
+    pub fn lines_ended(&self) -> u64 {
+        self.endings
+    }
+
+    /// How many lines the text so far has: one that has begun counts.
+    pub fn lines_begun(&self) -> u64 {
+        self.endings + u64::from(self.in_line)
     }
 
     /// Takes the next piece of the text.
@@ -89,11 +119,12 @@ impl WindowScan {
     /// Ends the text. Fails when the window begins behind the last line; `path` and
     /// `offset` (as the model wrote it) are for that message.
     pub fn finish(mut self, path: &str, offset: &str) -> Result<Window, FsError> {
-        let total_lines = self.endings + u64::from(self.in_line);
-        if self.in_line && !self.full && total_lines >= self.limits.offset {
-            self.endings = total_lines;
+        let begun = self.lines_begun();
+        if self.in_line && !self.full && begun >= self.limits.offset {
+            self.endings = begun;
             self.take_current();
         }
+        let total_lines = self.total_lines.unwrap_or(begun);
         let empty_from_the_top = total_lines == 0 && self.limits.offset == 1;
         if self.limits.offset > total_lines && !empty_from_the_top {
             return Err(out_of_range(offset, path, total_lines));

@@ -22,14 +22,15 @@ async fn edits(case: &Case, rows: &[Row]) {
 /// Asserts that an outcome's texts and spans are those of the file before and after.
 fn tells_the_truth(outcome: &EditOutcome, bytes_before: &str, bytes_after: &str) {
     let lf = |bytes: &str| bytes.strip_prefix('\u{feff}').unwrap_or(bytes).replace("\r\n", "\n");
-    assert_eq!(*outcome.before, lf(bytes_before));
-    assert_eq!(*outcome.after, lf(bytes_after));
+    let texts = &outcome.texts;
+    assert_eq!(texts.before, lf(bytes_before));
+    assert_eq!(texts.after, lf(bytes_after));
     let (mut before, mut after) = (0, 0);
-    for change in &outcome.changes {
-        assert_eq!(outcome.before[before..change.before.start], outcome.after[after..change.after.start]);
+    for change in &texts.changes {
+        assert_eq!(texts.before[before..change.before.start], texts.after[after..change.after.start]);
         (before, after) = (change.before.end, change.after.end);
     }
-    assert_eq!(outcome.before[before..], outcome.after[after..]);
+    assert_eq!(texts.before[before..], texts.after[after..]);
 }
 
 /// The one match is replaced, at the start, in the middle, at the end, or the whole text; nothing deletes it.
@@ -139,7 +140,7 @@ pub async fn replace_all_replaces_every_match(case: &Case) {
         let outcome = case.edit_all(&target, old, new).await.unwrap();
         case.holds("a.txt", expected).await;
         tells_the_truth(&outcome, bytes, expected);
-        assert_eq!(outcome.changes.len(), changes, "{bytes:?}");
+        assert_eq!(outcome.texts.changes.len(), changes, "{bytes:?}");
     }
     let target = case.file("a.txt", "b").await;
     refused(case.edit_all(&target, "a", "c").await, EditNotFound);

@@ -133,7 +133,7 @@ pub async fn racing_unguarded_edits_are_all_applied(case: &Case) {
         let outcomes: Vec<_> = race(racers).await.into_iter().map(Result::unwrap).collect();
         case.holds("a.txt", start.replace('<', "[").replace('>', "]")).await;
         let steps: HashMap<_, _> =
-            outcomes.iter().map(|step| (step.before.clone(), step.after.clone())).collect();
+            outcomes.iter().map(|step| (step.texts.before.clone(), step.texts.after.clone())).collect();
         let mut text = &*start;
         for _ in 0..RACERS {
             text = steps.get(text).unwrap_or_else(|| panic!("no outcome goes on from {text:?}"));

@@ -11,6 +11,7 @@ use rustix::fs::fstat;
 use tempfile::{TempDir, tempdir};
 
 use super::*;
+use crate::content::Piece;
 use crate::create::rename_to_new;
 
 fn work() -> Work {
@@ -27,6 +28,18 @@ fn manner(without: Fallbacks) -> Manner {
     Manner { block: 1 << 20, durability: Durability::Full, without, steps: Steps::default() }
 }
 
+struct Bytes(&'static [u8]);
+
+impl Content for Bytes {
+    fn pieces(&self) -> Box<dyn Iterator<Item = Piece<'_>> + '_> {
+        Box::new(std::iter::once(Piece { bytes: self.0, in_place: false }))
+    }
+
+    fn same_head(&self) -> usize {
+        0
+    }
+}
+
 fn names(root: &TempDir) -> Vec<String> {
     fs::read_dir(root.path())
         .unwrap()
@@ -38,10 +51,10 @@ fn names(root: &TempDir) -> Vec<String> {
 fn a_new_file_by_name_is_like_one_without() {
     let root = tempdir().unwrap();
     let (folder, plain) = (folder(&root), manner(Fallbacks::default()));
-    let other = Staged::new_file(folder.as_fd(), b"x", &plain, &work()).unwrap();
+    let other = Staged::new_file(folder.as_fd(), &Bytes(b"x"), &plain, &work()).unwrap();
     assert!(other.name().is_none() && names(&root).is_empty(), "this file system can do without");
 
-    let staged = Staged::new_file_by_name(folder.as_fd(), b"content", &plain, &work()).unwrap();
+    let staged = Staged::new_file_by_name(folder.as_fd(), &Bytes(b"content"), &plain, &work()).unwrap();
     assert!(staged.name().is_some_and(|name| is_stage_name(name.as_bytes()) && name.len() <= 20));
     assert_eq!(fstat(&staged).unwrap().st_mode, fstat(&other).unwrap().st_mode);
     let published = rename_to_new(staged, b"a", &plain, &work()).unwrap().unwrap();
@@ -50,7 +63,7 @@ fn a_new_file_by_name_is_like_one_without() {
     assert_eq!(fs::read(root.path().join("a")).unwrap(), b"content");
     assert_eq!(fs::metadata(root.path().join("a")).unwrap().nlink(), 1);
 
-    let late = Staged::new_file_by_name(folder.as_fd(), b"late", &plain, &work()).unwrap();
+    let late = Staged::new_file_by_name(folder.as_fd(), &Bytes(b"late"), &plain, &work()).unwrap();
     assert!(rename_to_new(late, b"a", &plain, &work()).unwrap().is_none());
     assert_eq!(names(&root), ["a"]);
     assert_eq!(fs::read(root.path().join("a")).unwrap(), b"content");
@@ -60,7 +73,7 @@ fn a_new_file_by_name_is_like_one_without() {
 fn a_stage_that_is_dropped_is_gone() {
     let root = tempdir().unwrap();
     let (folder, plain) = (folder(&root), manner(Fallbacks::default()));
-    let staged = Staged::new_file_by_name(folder.as_fd(), b"content", &plain, &work()).unwrap();
+    let staged = Staged::new_file_by_name(folder.as_fd(), &Bytes(b"content"), &plain, &work()).unwrap();
     assert_eq!(names(&root), [staged.name().unwrap()]);
     drop(staged);
     assert!(names(&root).is_empty());

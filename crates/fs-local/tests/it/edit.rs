@@ -10,9 +10,9 @@ async fn one_match_is_replaced_and_every_other_byte_stays() {
     let outcome = disk.edit("a.txt", "two", "2\n2").await.unwrap();
     // One line ending of each kind: a tie, so a new one is `\n`.
     assert_eq!(disk.text("a.txt"), "\u{FEFF}one\r\n2\n2\rthree\nfour");
-    assert_eq!(&*outcome.before, "one\ntwo\rthree\nfour");
-    assert_eq!(&*outcome.after, "one\n2\n2\rthree\nfour");
-    assert_eq!(outcome.changes, [Change { before: 4..7, after: 4..7 }]);
+    assert_eq!(outcome.texts.before, "one\ntwo\rthree\nfour");
+    assert_eq!(outcome.texts.after, "one\n2\n2\rthree\nfour");
+    assert_eq!(outcome.texts.changes, [Change { before: 4..7, after: 4..7 }]);
     assert!(outcome.durable);
     assert_eq!(disk.tree(), ["a.txt"]);
 }

@@ -87,7 +87,11 @@ async fn an_unguarded_edit_that_loses_is_made_again_on_what_is_there() {
         for act in [RENAMES_OVER, REWRITES] {
             let (disk, edited) = edit(vec![(step, act)], false).await;
             let outcome = edited.unwrap();
-            assert_eq!((&*outcome.before, &*outcome.after), ("start again", "edited again"), "{step:?}");
+            assert_eq!(
+                (&*outcome.texts.before, &*outcome.texts.after),
+                ("start again", "edited again"),
+                "{step:?}"
+            );
             assert_eq!((disk.text("f"), disk.tree()), ("edited again".into(), vec!["f".into()]));
         }
         let (disk, edited) = edit(vec![(step, HIDES)], false).await;

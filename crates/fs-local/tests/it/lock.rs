@@ -27,7 +27,7 @@ async fn of_many_edits_on_one_version_one_wins() {
             match task.await.unwrap() {
                 Ok(outcome) => {
                     won += 1;
-                    assert_eq!(*outcome.after, disk.text("a"));
+                    assert_eq!(outcome.texts.after, disk.text("a"));
                 }
                 Err(error) => assert_eq!(error.code(), FsErrorCode::StaleVersion),
             }

@@ -23,6 +23,7 @@ mod plugin;
 mod publish;
 mod read;
 mod resolve;
+mod resume;
 mod rival;
 mod rooted;
 mod special;

@@ -137,14 +137,14 @@ async fn a_guarded_edit_against_a_busy_stranger_says_stale_or_wins_but_never_inv
     for _ in 0..200 {
         let read = disk.read("f").await.unwrap();
         match disk.edit_if("f", "start", "edited", Some(&read.version)).await {
-            Ok(outcome) => assert_eq!(*outcome.before, *read.text),
+            Ok(outcome) => assert_eq!(outcome.texts.before, read.text),
             Err(error) if read.text.contains("start") => assert_eq!(failed(error), FsErrorCode::StaleVersion),
             Err(error) => _ = failed(error),
         }
         // Without a guard the edit is of what was there.
         match disk.edit("f", "start", "edited").await {
             Ok(outcome) => {
-                assert!(outcome.before.ends_with(" start") && outcome.after.ends_with(" edited"));
+                assert!(outcome.texts.before.ends_with(" start") && outcome.texts.after.ends_with(" edited"));
             }
             Err(error) => _ = failed(error),
         }

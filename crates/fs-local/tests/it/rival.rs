@@ -75,7 +75,7 @@ async fn play(writes: Writes) -> Score {
         let read = disk.read("f").await.unwrap();
         match disk.edit_if("f", "start", "edited", Some(&read.version)).await {
             Ok(outcome) => {
-                assert_eq!(*outcome.before, *read.text);
+                assert_eq!(outcome.texts.before, read.text);
                 applied += 1;
             }
             Err(error) => stale += refusal(&error),

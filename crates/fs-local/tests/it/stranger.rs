@@ -131,7 +131,7 @@ async fn an_unguarded_edit_is_made_again_on_what_the_stranger_wrote() {
     for act in [rewrites as fn(&Disk), replaces] {
         let (disk, edited) = edit_while(act, false).await;
         let outcome = edited.unwrap();
-        assert_eq!((&*outcome.before, &*outcome.after), ("start again", "edited again"));
+        assert_eq!((&*outcome.texts.before, &*outcome.texts.after), ("start again", "edited again"));
         assert_eq!((disk.text("f"), disk.tree()), ("edited again".into(), vec!["f".into()]));
     }
 }

@@ -1,4 +1,4 @@
-use dsh_fs::{FileSystem, FsCall, FsErrorCode, ResumePoint, TextChunk, TextStream};
+use dsh_fs::{FileSystem, FsCall, FsErrorCode, TextChunk, TextStream};
 
 use crate::disk::{Disk, drain, refused};
 
@@ -104,15 +104,6 @@ async fn a_stream_asked_again_after_its_end_fails_and_does_not_hang() {
         FsErrorCode::IoError,
         format!("cannot read \"{}\": the read is over", disk.shown("a")),
     );
-}
-
-#[tokio::test]
-async fn a_resume_point_is_answered_with_changed_for_now() {
-    let disk = Disk::new();
-    disk.put("a", "x\ny\n");
-    let resume = ResumePoint { offset: 2, version: disk.version("a").await };
-    let stream = disk.fs.stream_text(&disk.target("a").await, Some(&resume), &FsCall::new()).await.unwrap();
-    assert!(matches!(stream, TextStream::Changed));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! What matches, what changes, and that nothing else does.
 
 use dsh_fs::line_endings::to_lf;
-use dsh_fs::literal_edit::{Change, Edited, InvalidEdit, LiteralEdit, NoSingleMatch};
+use dsh_fs::literal_edit::{Change, Edited, EditedTexts, InvalidEdit, LiteralEdit, NoSingleMatch, Piece};
 use proptest::prelude::*;
 
 use crate::arbitrary::{any_text, cases, short_text};
@@ -15,7 +15,11 @@ fn all(text: &str, old: &str, new: &str) -> Result<String, usize> {
 }
 
 fn raw(result: Result<Edited, NoSingleMatch>) -> Result<String, usize> {
-    result.map(|edited| edited.raw).map_err(|miss| miss.matches)
+    result.map(|edited| whole(&edited)).map_err(|miss| miss.matches)
+}
+
+fn whole(edited: &Edited) -> String {
+    edited.pieces().map(Piece::text).collect()
 }
 
 #[test]
@@ -119,10 +123,10 @@ fn everything_else_stays_byte_for_byte() {
 #[test]
 fn the_outcome_tells_spans() {
     let edited = LiteralEdit::new("b\n", "\u{e9}\n\n", true).unwrap().apply("ab\r\nab\nc\r\n").unwrap();
+    assert_eq!(whole(&edited), "a\u{e9}\r\n\r\na\u{e9}\n\nc\r\n");
     assert_eq!(
-        edited,
-        Edited {
-            raw: "a\u{e9}\r\n\r\na\u{e9}\n\nc\r\n".to_owned(),
+        edited.into_texts(),
+        EditedTexts {
             before: "ab\nab\nc\n".to_owned(),
             after: "a\u{e9}\n\na\u{e9}\n\nc\n".to_owned(),
             changes: vec![Change { before: 1..3, after: 1..5 }, Change { before: 4..6, after: 6..10 }],
@@ -131,10 +135,28 @@ fn the_outcome_tells_spans() {
 }
 
 #[test]
-fn the_byte_order_mark_is_put_back() {
-    let edited = LiteralEdit::new("a", "b", false).unwrap().apply("a").unwrap();
-    assert_eq!(edited.bytes_like(b"a"), b"b");
-    assert_eq!(edited.bytes_like("\u{feff}a".as_bytes()), "\u{feff}b".as_bytes());
+fn a_byte_order_mark_stays_and_is_not_part_of_the_text() {
+    let edited = LiteralEdit::new("a", "b", false).unwrap().apply("\u{feff}a").unwrap();
+    assert_eq!(whole(&edited), "\u{feff}b");
+    assert_eq!(
+        edited.into_texts(),
+        EditedTexts {
+            before: "a".to_owned(),
+            after: "b".to_owned(),
+            changes: vec![Change { before: 0..1, after: 0..1 }]
+        }
+    );
+    assert_eq!(one("\u{feff}a", "\u{feff}a", "b"), Err(0));
+}
+
+#[test]
+fn pieces_tell_where_what_stays_stood() {
+    let edited = LiteralEdit::new("b\n", "", true).unwrap().apply("\u{feff}ab\r\nab\nc").unwrap();
+    let kept = |at, text| Piece::Kept { at, text };
+    assert_eq!(
+        edited.pieces().collect::<Vec<_>>(),
+        [kept(0, "\u{feff}a"), Piece::New(""), kept(7, "a"), Piece::New(""), kept(10, "c")]
+    );
 }
 
 #[test]
@@ -224,8 +246,10 @@ proptest! {
             }
             raw
         };
+        let raw = whole(&edited);
+        let mut tail = raw.as_str();
+        let edited = edited.into_texts();
         let chars_before = |place: usize| edited.before[..place].chars().count();
-        let mut tail = edited.raw.as_str();
         let mut from = 0;
         for change in &edited.changes {
             let (start, end) = (raw_at(chars_before(change.before.start)), raw_at(chars_before(change.before.end)));
@@ -244,7 +268,7 @@ proptest! {
     #[test]
     fn before_after_and_spans_fit(text in any_text(), old in short_text(), new in short_text()) {
         let Ok(edit) = LiteralEdit::new(&old, &new, true) else { return Ok(()) };
-        let Ok(edited) = edit.apply(&text) else { return Ok(()) };
+        let Ok(edited) = edit.apply(&text).map(Edited::into_texts) else { return Ok(()) };
         prop_assert_eq!(&*edited.before, &*to_lf(&text));
         prop_assert_eq!(&edited.after, &edited.before.replace(&*to_lf(&old), &to_lf(&new)));
         let mut spliced = edited.before.clone();

@@ -6,7 +6,7 @@
     reason = "spans are drawn as fractions of short texts"
 )]
 
-use dsh_fs::literal_edit::LiteralEdit;
+use dsh_fs::literal_edit::{Edited, LiteralEdit};
 use proptest::prelude::*;
 
 use super::*;
@@ -62,7 +62,8 @@ fn a_rewrite_of_every_line_is_one_block() {
 #[test]
 fn an_edit_in_a_large_file_shows_three_lines_around_it() {
     let before = (1..=100_000).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
-    let edited = LiteralEdit::new("line 50000\n", "changed\n", false).unwrap().apply(&before).unwrap();
+    let edited =
+        LiteralEdit::new("line 50000\n", "changed\n", false).unwrap().apply(&before).unwrap().into_texts();
     let hunks = of_edit("f", &edited.before, &edited.after, &edited.changes);
     assert_eq!(hunks.len(), 1);
     assert_eq!(
@@ -76,7 +77,7 @@ fn an_edit_in_a_large_file_shows_three_lines_around_it() {
 }
 
 fn replace_all(before: &str, old: &str, new: &str) -> Vec<(Option<String>, String)> {
-    let edited = LiteralEdit::new(old, new, true).unwrap().apply(before).unwrap();
+    let edited = LiteralEdit::new(old, new, true).unwrap().apply(before).unwrap().into_texts();
     let hunks = of_edit("f", &edited.before, &edited.after, &edited.changes);
     hunks.into_iter().map(|hunk| (hunk.old_text, hunk.new_text)).collect()
 }
@@ -107,7 +108,7 @@ proptest! {
         let Some(old) = lines.get(start..end) else { return Ok(()) };
         let before = format!("{lines}end\n");
         let Ok(edit) = LiteralEdit::new(old, &new, false) else { return Ok(()) };
-        let Ok(edited) = edit.apply(&before) else { return Ok(()) };
+        let Ok(edited) = edit.apply(&before).map(Edited::into_texts) else { return Ok(()) };
         let hunks = of_edit("f", &edited.before, &edited.after, &edited.changes);
         prop_assert_eq!(hunks.len(), 1);
         prop_assert_eq!(patched(&before, &hunks), edited.after);

@@ -47,7 +47,7 @@ impl Rig {
         let ctx = Context::root();
         ctx.plugin(HarnessPlugin, HarnessConfig::default()).await.unwrap();
         let memory = MemoryFileSystem::with_files(files.map(|(path, text)| (format!("/w/{path}"), text)));
-        let files = Arc::new(Counting { inner: memory, stats: AtomicUsize::new(0), fence: Mutex::default() });
+        let files = Arc::new(Counting { inner: memory, ..Counting::default() });
         ctx.provide(FS, files.clone()).unwrap();
         if policy {
             ctx.plugin(ObservationPolicyPlugin, NoConfig {}).await.unwrap();
@@ -63,7 +63,7 @@ impl Rig {
         ctx.plugin(HarnessPlugin, HarnessConfig::default()).await.unwrap();
         let inner = MemoryFileSystem::with_files([("/w/in.txt", "in\n"), ("/out.txt", "out\n")]);
         let fence = Mutex::new(Fence { mode: Some(mode), ..Fence::default() });
-        let files = Arc::new(Counting { inner, stats: AtomicUsize::new(0), fence });
+        let files = Arc::new(Counting { inner, fence, ..Counting::default() });
         ctx.provide(FS, files.clone()).unwrap();
         ctx.provide(SANDBOX_POLICY, Arc::new(Standing { mode, can_escalate }) as Arc<dyn SandboxPolicy>)
             .unwrap();
@@ -154,10 +154,13 @@ impl SandboxPolicy for Standing {
     }
 }
 
-/// The memory backend, counting calls of `stat`, and with a fence if it has a mode.
+/// The memory backend, counting calls of `stat` and streams, and with a fence if it has a mode.
+#[derive(Default)]
 pub(crate) struct Counting {
     pub(crate) inner: MemoryFileSystem,
     stats: AtomicUsize,
+    /// Where they were to go on, if not at the start.
+    streams: Mutex<Vec<Option<u64>>>,
     fence: Mutex<Fence>,
 }
 
@@ -174,6 +177,11 @@ impl Counting {
     /// The mutations that the fence has permitted since the last question.
     pub(crate) fn mutations(&self) -> Vec<(String, SandboxMode, Option<PathBuf>)> {
         std::mem::take(&mut self.fence.lock().unwrap().mutations)
+    }
+
+    /// Where streams were asked to go on since the last question; `None` for one from the start.
+    pub(crate) fn streams(&self) -> Vec<Option<u64>> {
+        std::mem::take(&mut self.streams.lock().unwrap())
     }
 
     /// Puts a path under read rules.
@@ -257,6 +265,7 @@ impl FileSystem for Counting {
         resume: Option<&ResumePoint>,
         call: &FsCall,
     ) -> Result<TextStream, FsError> {
+        self.streams.lock().unwrap().push(resume.map(|from| from.offset));
         self.inner.stream_text(target, resume, call).await
     }
     async fn read_bytes(&self, target: &FsTarget, max: u64, call: &FsCall) -> Result<BytesRead, FsError> {
