@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dsh_fs::literal_edit::LiteralEdit;
+use dsh_fs::text::BOM;
 use dsh_fs::{
     EditOutcome, FileSystem, FsCall, FsError, FsKind, FsTarget, FsVersion, ResumePoint, TextChunk, TextRead,
     TextStream, WriteGuard, WriteOutcome,
@@ -119,7 +120,7 @@ impl Case {
     /// Reads a file as a stream to its end: all text and the version.
     pub async fn stream(&self, target: &FsTarget) -> Result<TextRead, FsError> {
         let stream = self.fs.stream_text(target, None, &self.call).await?;
-        let Some(read) = drain(stream).await? else {
+        let Some(read) = drain(stream, 0).await? else {
             panic!("a stream from the start must not answer Changed")
         };
         Ok(read)
@@ -127,7 +128,8 @@ impl Case {
 
     /// Reads on from a place; `None` where the backend says that the file may have changed.
     pub async fn resume(&self, target: &FsTarget, from: &ResumePoint) -> Result<Option<TextRead>, FsError> {
-        drain(self.fs.stream_text(target, Some(from), &self.call).await?).await
+        let stream = self.fs.stream_text(target, Some(from), &self.call).await?;
+        drain(stream, from.offset).await
     }
 
     /// Writes a whole file, unguarded.
@@ -179,12 +181,20 @@ pub(crate) fn edit(old: &str, new: &str) -> LiteralEdit {
     LiteralEdit::new(old, new, false).unwrap_or_else(|error| panic!("not an edit: {error}"))
 }
 
-async fn drain(stream: TextStream) -> Result<Option<TextRead>, FsError> {
+/// All text of a stream that begins at byte `from` of the file. Each chunk says where it stands; a byte order mark is no text
+/// but has its place.
+async fn drain(stream: TextStream, from: u64) -> Result<Option<TextRead>, FsError> {
     let TextStream::Open(mut chunks) = stream else { return Ok(None) };
     let mut all = String::new();
+    let mut start = None;
     loop {
         match chunks.next().await? {
-            TextChunk::Text { text, .. } => all.push_str(text),
+            TextChunk::Text { at, text } => {
+                let start = *start.get_or_insert(at);
+                assert!(start == from || (from == 0 && start == BOM.len() as u64), "{start} after {from}");
+                assert_eq!(at, start + all.len() as u64, "a chunk stands behind the one before it");
+                all.push_str(text);
+            }
             TextChunk::End(version) => return Ok(Some(TextRead { text: all, version })),
         }
     }

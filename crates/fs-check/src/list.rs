@@ -87,6 +87,7 @@ macro_rules! __each_rule {
                 only_files_stream;
                 special_files_do_not_stream: SpecialFiles;
                 the_end_knows_the_version;
+                chunks_say_where_they_stand;
                 a_stream_can_be_dropped;
                 a_resumed_stream_is_right_or_changed;
                 a_changed_file_does_not_resume;

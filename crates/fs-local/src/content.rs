@@ -1,4 +1,4 @@
-//! What a change puts in a file, and how it gets there: in pieces, digested on the way.
+//! What a change puts in a file, and how it gets there: in parts, digested on the way.
 //!
 //! An edit of a large file leaves most of it where it was. Where the file system can share blocks between two files
 //! (`FICLONE`: btrfs, xfs, bcachefs), such a file is cloned and only what differs is written.
@@ -7,29 +7,29 @@ use std::os::fd::BorrowedFd;
 
 use dsh_fs::FsError;
 use dsh_fs::digest::{Digest, Digester};
-use rustix::fs::{ftruncate, ioctl_ficlone};
+use rustix::fs::{fstat, ftruncate, ioctl_ficlone};
 use rustix::io::{Errno, pwrite};
 
-use crate::identity::Sighting;
+use crate::identity::{Sighting, size};
 use crate::open::Opened;
 use crate::scan::BLOCK;
 use crate::work::Work;
 
-/// From how many bytes that stay where they are a clone costs less than writing them.
+/// How many bytes have to stay in place at the start for a clone to cost less than writing them.
 const WORTH_A_CLONE: usize = 1 << 20;
+
+/// How many bytes in place are worth a call of their own to leave them out; fewer are written again.
+const WORTH_LEAVING_OUT: usize = 64 << 10;
 
 /// The bytes of a new file.
 pub(crate) trait Content {
     /// All of them, in order.
-    fn pieces(&self) -> Box<dyn Iterator<Item = Piece<'_>> + '_>;
-
-    /// How many bytes from the start are those of the old file.
-    fn same_head(&self) -> usize;
+    fn parts(&self) -> Box<dyn Iterator<Item = Part<'_>> + '_>;
 }
 
 /// Some bytes of a new file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct Part<'a> {
     pub(crate) bytes: &'a [u8],
     /// The old file has the same bytes at the same place.
     pub(crate) in_place: bool,
@@ -42,15 +42,28 @@ pub(crate) fn put(
     old: Option<&Opened>,
     work: &Work,
 ) -> Result<Digest, FsError> {
+    let mut parts = content.parts().peekable();
+    let large = parts.peek().is_some_and(|head| head.in_place && head.bytes.len() >= WORTH_A_CLONE);
     let cloned = match old {
-        Some(old) if content.same_head() >= WORTH_A_CLONE => clone(old, file, work)?,
+        Some(old) if large => clone(old, file, work)?,
         _ => false,
     };
+    put_over(parts, file, cloned, work)
+}
+
+/// Writes the parts over a clone of the old file, of which those in place need not be written, or into an empty file.
+fn put_over<'c>(
+    parts: impl Iterator<Item = Part<'c>>,
+    file: BorrowedFd<'_>,
+    cloned: bool,
+    work: &Work,
+) -> Result<Digest, FsError> {
     let mut sink = Sink { file, digester: Digester::new(), gathered: Vec::new(), at: 0, work };
-    for piece in content.pieces() {
-        for bytes in piece.bytes.chunks(BLOCK) {
+    for part in parts {
+        let leave_out = cloned && part.in_place && part.bytes.len() >= WORTH_LEAVING_OUT;
+        for bytes in part.bytes.chunks(BLOCK) {
             work.check()?;
-            if cloned && piece.in_place { sink.pass(bytes)? } else { sink.take(bytes)? }
+            if leave_out { sink.pass(bytes)? } else { sink.take(bytes)? }
         }
     }
     sink.flush()?;
@@ -60,20 +73,23 @@ pub(crate) fn put(
     Ok(sink.digester.finish())
 }
 
-/// Makes `file` share the blocks of `old`. Only of a file that had been left alone when it was seen, and that is provably the same
-/// afterwards: otherwise blocks might be shared that nobody has digested.
+/// Makes `file` share the blocks of `old`; else it is empty. Only of a file that had been left alone when it was seen, and that
+/// is provably the same afterwards: otherwise blocks might be shared that nobody has digested. And only all of it: some
+/// kernels share a part and report success.
 fn clone(old: &Opened, file: BorrowedFd<'_>, work: &Work) -> Result<bool, FsError> {
-    if !old.readable || !old.seen.settled() || ioctl_ficlone(file, &old.file).is_err() {
+    if !old.readable || !old.seen.settled() {
         return Ok(false);
     }
-    let same = Sighting::of(&old.file).is_ok_and(|(now, _)| now.identity == old.seen.identity);
-    if !same {
+    let shared = ioctl_ficlone(file, &old.file).is_ok()
+        && fstat(file).is_ok_and(|stat| size(&stat) == old.size())
+        && Sighting::of(&old.file).is_ok_and(|(now, _)| now.identity == old.seen.identity);
+    if !shared {
         ftruncate(file, 0).map_err(|errno| work.os(errno))?;
     }
-    Ok(same)
+    Ok(shared)
 }
 
-/// Where the pieces go: small ones are gathered, so that ten thousand matches are no ten thousand calls.
+/// Where the parts go: small ones are gathered, so that ten thousand matches are no ten thousand calls.
 struct Sink<'a> {
     file: BorrowedFd<'a>,
     digester: Digester,
@@ -126,3 +142,6 @@ impl Sink<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,9 @@
 
 use dsh_fs::literal_edit::{Edited, LiteralEdit, Piece};
 use dsh_fs::{EditOutcome, FsError, FsTarget, FsVersion, text};
+use rustix::io::Errno;
 
-use crate::content::{self, Content};
+use crate::content::{Content, Part};
 use crate::folders::Place;
 use crate::guard::{self, Verdict};
 use crate::open::{Opened, writable};
@@ -48,25 +49,22 @@ impl Edit {
             return Err(changed());
         }
         let text = text::decode_owned(bytes).map_err(|why| FsError::not_text(work.op, &work.display, why))?;
-        let content = self.request.apply(text).map_err(|miss| miss.in_file(&work.display))?;
+        let mut content = self.request.apply(text).map_err(|miss| miss.in_file(&work.display))?;
+        content.reserve_texts().map_err(|_| work.os(Errno::NOMEM))?;
         Ok(Plan { content, basis: Basis::Seen(Some(digest)) })
     }
 }
 
 impl Content for Edited {
-    fn pieces(&self) -> Box<dyn Iterator<Item = content::Piece<'_>> + '_> {
+    fn parts(&self) -> Box<dyn Iterator<Item = Part<'_>> + '_> {
         let mut end = 0;
         Box::new(self.pieces().map(move |piece| {
             let start = end;
             end += piece.text().len();
-            content::Piece {
+            Part {
                 bytes: piece.text().as_bytes(),
                 in_place: matches!(piece, Piece::Kept { at, .. } if at == start),
             }
         }))
-    }
-
-    fn same_head(&self) -> usize {
-        self.pieces().next().map_or(0, |first| first.text().len())
     }
 }

@@ -4,13 +4,16 @@
 //! digested on another thread, so that a long read costs the slower of the two, not their sum.
 //!
 //! A stream may start in the middle ([`Begun::Resumed`]) if the file is provably the one that an earlier read saw. Nothing is
-//! digested then; the file is looked at again at the end.
+//! digested then; instead the file is looked at again after each block.
 
+use std::future;
 use std::mem;
 use std::ops::Range;
 
 use async_trait::async_trait;
-use dsh_fs::{FsCall, FsError, FsOp, FsVersion, NotText, ResumePoint, TextChunk, TextChunks, text};
+use dsh_fs::{
+    FsCall, FsError, FsErrorCode, FsOp, FsVersion, NotText, ResumePoint, TextChunk, TextChunks, text,
+};
 use rustix::fs::{SeekFrom, seek};
 
 use crate::identity::{Sighting, Token};
@@ -53,8 +56,6 @@ enum Head {
 
 /// Where the next block is.
 enum Next {
-    /// It came with opening.
-    Here(Filled),
     Coming(Task<Filled>),
     /// There is none: the file ended.
     Ended(Box<Pump>),
@@ -74,7 +75,7 @@ struct Pump {
 #[expect(clippy::large_enum_variant, reason = "there is one for a stream, in the box of its pump")]
 enum Begun {
     /// At the first byte: the version is the digest of all that was read.
-    First(Scan),
+    FromStart(Scan),
     /// At a place that an earlier read passed: the version is the one with which that read ended.
     Resumed(FsVersion),
 }
@@ -93,9 +94,9 @@ impl Chunks {
         let size = usize::try_from(opened.size()).unwrap_or(usize::MAX);
         // A small file needs no large block; one more byte than expected, so that its end is seen at once.
         let first = size.saturating_add(1).clamp(text::SNIFF_BYTES, limits.first_block());
-        let pump = Box::new(Pump { opened, begun: Begun::First(Scan::new()) });
+        let pump = Box::new(Pump { opened, begun: Begun::FromStart(Scan::new()) });
         let here = pump.fill(Block::default(), first, work);
-        Self { step: limits.block, ..Self::new(here, limits, work) }
+        Self::new(here, limits, work)
     }
 
     /// A stream from a place that an earlier read passed; `None` if the file may be another by now, or if no line
@@ -106,25 +107,28 @@ impl Chunks {
         limits: Limits,
         work: &Work,
     ) -> Result<Option<Self>, FsError> {
-        let same = Token::parse(&from.version).is_some_and(|then| then.seen.proves(&opened.seen));
+        let same = Token::parse(&from.version)
+            .is_some_and(|then| then.digest.is_some() && then.seen.proves(&opened.seen));
         if !same || from.offset > opened.size() {
             return Ok(None);
         }
         let pump = Box::new(Pump { opened, begun: Begun::Resumed(from.version.clone()) });
         let step = FIRST_RESUMED.min(limits.first_block());
-        let Some(before) = from.offset.checked_sub(1) else {
-            let here = pump.fill(Block::default(), step, work);
-            return Ok(Some(Self { step, ..Self::new(here, limits, work) }));
-        };
+        let before = from.offset.saturating_sub(1);
         seek(&pump.opened.file, SeekFrom::Start(before)).map_err(|errno| work.os(errno))?;
         let (pump, block, result) = pump.fill(Block::default(), step, work);
-        result?;
-        // A line begins behind a line ending and nowhere else.
-        if block.memory[CARRY..CARRY + block.filled].first() != Some(&b'\n') {
-            return Ok(None);
+        match result {
+            Err(changed) if changed.code() == FsErrorCode::StaleVersion => return Ok(None),
+            result => result?,
         }
+        let head = match block.memory[CARRY..CARRY + block.filled].first() {
+            _ if from.offset == 0 => Head::OfFile,
+            Some(b'\n') => Head::LineEnding,
+            // A line begins behind a line ending and nowhere else.
+            _ => return Ok(None),
+        };
         let here = (pump, block, Ok(()));
-        Ok(Some(Self { step, at: before, head: Head::LineEnding, ..Self::new(here, limits, work) }))
+        Ok(Some(Self { step, at: before, head, ..Self::new(here, limits, work) }))
     }
 
     /// The same stream, ended by the call that goes on reading it and not with the one that opened it.
@@ -137,7 +141,7 @@ impl Chunks {
         Self {
             work: work.clone(),
             limits,
-            next: Next::Here(here),
+            next: Next::Coming(Box::pin(future::ready(Ok(here)))),
             step: limits.block,
             lent: Block::default(),
             unfinished: 0..0,
@@ -150,15 +154,8 @@ impl Chunks {
     ///
     /// If this future is dropped half way, nothing is lost: the task stays where it is.
     async fn advance(&mut self) -> Result<Option<Range<usize>>, FsError> {
-        let filled = match &mut self.next {
-            Next::Coming(task) => task.await.map_err(|error| self.work.died(error))?,
-            Next::Here(_) => match mem::replace(&mut self.next, Next::Over) {
-                Next::Here(filled) => filled,
-                _ => return Ok(None),
-            },
-            Next::Ended(_) | Next::Over => return Ok(None),
-        };
-        let (pump, mut block, result) = filled;
+        let Next::Coming(task) = &mut self.next else { return Ok(None) };
+        let (pump, mut block, result) = task.await.map_err(|error| self.work.died(error))?;
         self.next = Next::Over;
         result?;
         let start = CARRY - self.unfinished.len();
@@ -182,9 +179,7 @@ impl Next {
     fn end(&mut self, work: &Work) -> Result<FsVersion, FsError> {
         match mem::replace(self, Self::Over) {
             Self::Ended(pump) => Ok(pump.version()),
-            Self::Here(_) | Self::Coming(_) | Self::Over => {
-                Err(FsError::io(FsOp::Read, &work.display, "the read is over"))
-            }
+            Self::Coming(_) | Self::Over => Err(FsError::io(FsOp::Read, &work.display, "the read is over")),
         }
     }
 
@@ -197,11 +192,11 @@ impl Next {
                 Ok((_, _, Err(failure))) => return failure,
                 Err(error) => return work.died(error),
             },
-            Self::Here(_) | Self::Over => return FsError::not_text(FsOp::Read, &work.display, why),
+            Self::Over => return FsError::not_text(FsOp::Read, &work.display, why),
         };
         let Pump { opened, begun } = *pump;
         // Where an earlier read found text, something else stands now.
-        let Begun::First(mut scan) = begun else { return FsError::changed(FsOp::Read, &work.display) };
+        let Begun::FromStart(mut scan) = begun else { return FsError::changed(FsOp::Read, &work.display) };
         let there = work.clone();
         let refusal = start(move || match scan.refuse(&opened, why, limits, &there) {
             Ok(refusal) | Err(refusal) => refusal,
@@ -259,18 +254,16 @@ impl Pump {
 
     fn read(&mut self, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
         match &mut self.begun {
-            Begun::First(scan) => scan.fill(&self.opened.file, block, work),
+            Begun::FromStart(scan) => scan.fill(&self.opened.file, block, work),
             Begun::Resumed(_) => {
                 let filled = scan::fill(&self.opened.file, block, work)?;
-                if filled < block.len() {
-                    self.must_be_the_same(work)?;
-                }
+                self.must_be_the_same(work)?;
                 Ok(filled)
             }
         }
     }
 
-    /// Nothing was digested, so what was read is only told if the file is still the one that was opened.
+    /// Nothing was digested, so a block is only told if the file is still the one that was opened.
     fn must_be_the_same(&self, work: &Work) -> Result<(), FsError> {
         let (now, _) = Sighting::of(&self.opened.file).map_err(|errno| work.os(errno))?;
         if now.identity == self.opened.seen.identity {
@@ -282,7 +275,7 @@ impl Pump {
 
     fn version(&self) -> FsVersion {
         match &self.begun {
-            Begun::First(scan) => Token { digest: Some(scan.digest()), seen: self.opened.seen }.version(),
+            Begun::FromStart(scan) => Token { digest: Some(scan.digest()), seen: self.opened.seen }.version(),
             Begun::Resumed(version) => version.clone(),
         }
     }

@@ -7,7 +7,7 @@ use dsh_fs::digest::Digest;
 use dsh_fs::line_endings::{Dress, to_lf};
 use dsh_fs::{FsError, FsErrorCode, FsTarget, WriteGuard, WriteOperation, WriteOutcome, text};
 
-use crate::content::{Content, Piece};
+use crate::content::{Content, Part};
 use crate::folders::Place;
 use crate::guard::{self, Verdict};
 use crate::open::{Opened, writable};
@@ -119,11 +119,7 @@ struct NewText<'a> {
 }
 
 impl Content for NewText<'_> {
-    fn pieces(&self) -> Box<dyn Iterator<Item = Piece<'_>> + '_> {
-        Box::new(std::iter::once(Piece { bytes: &self.bytes, in_place: false }))
-    }
-
-    fn same_head(&self) -> usize {
-        0
+    fn parts(&self) -> Box<dyn Iterator<Item = Part<'_>> + '_> {
+        Box::new(std::iter::once(Part { bytes: &self.bytes, in_place: false }))
     }
 }

@@ -43,16 +43,16 @@ fn line_endings(bencher: Bencher<'_, '_>, size: usize) {
 
 #[divan::bench(args = SIZES)]
 fn edit_of_one_match(bencher: Bencher<'_, '_>, size: usize) {
-    edit(bencher, &sample(size), LiteralEdit::new("naïve as it is", "wise as it was", false));
+    edit(bencher, &sample(size), &LiteralEdit::new("naïve as it is", "wise as it was", false));
 }
 
 #[divan::bench(args = SIZES)]
 fn edit_of_every_line(bencher: Bencher<'_, '_>, size: usize) {
-    edit(bencher, &sample(size), LiteralEdit::new("response", "answer", true));
+    edit(bencher, &sample(size), &LiteralEdit::new("response", "answer", true));
 }
 
 /// Up to both whole texts.
-fn edit(bencher: Bencher<'_, '_>, sample: &str, edit: Result<LiteralEdit, InvalidEdit>) {
+fn edit(bencher: Bencher<'_, '_>, sample: &str, edit: &Result<LiteralEdit, InvalidEdit>) {
     bencher
         .counter(BytesCount::of_str(sample))
         .with_inputs(|| sample.to_owned())

@@ -147,7 +147,8 @@ pub trait FileSystem: Send + Sync + 'static {
     ///
     /// All chunks of a stream from the start, joined, are the text of [`read_text`](Self::read_text). With
     /// `resume`, the stream starts at that byte if the backend can prove that the file is unchanged, and ends with
-    /// the version of the resume point; otherwise the answer is [`TextStream::Changed`], which is always permitted.
+    /// the version of the resume point; otherwise the answer is [`TextStream::Changed`], which is always permitted. A reader
+    /// of such a stream may stop at any chunk and still say that version: each is handed out only while the proof holds.
     /// Errors may come with the stream or with any chunk.
     async fn stream_text(
         &self,

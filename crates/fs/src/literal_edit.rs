@@ -5,6 +5,7 @@
 //! the matched spans changes by a byte.
 
 use std::borrow::Cow;
+use std::collections::TryReserveError;
 use std::iter::Peekable;
 use std::ops::Range;
 
@@ -56,8 +57,11 @@ impl LiteralEdit {
             Cow::Borrowed(_) => None,
             Cow::Owned(before) => Some(before),
         };
-        let new_crlf = before.is_some().then(|| with_ending(&self.new, LineEnding::Crlf).into_owned());
-        Ok(Edited { edit: self.clone(), starts, file, mark, before, new_crlf })
+        let crlf = (before.is_some() && self.new.contains('\n')).then(|| Crlf {
+            majority: LineEndings::count(&file[mark..]).majority(),
+            new: with_ending(&self.new, LineEnding::Crlf).into_owned(),
+        });
+        Ok(Edited { edit: self.clone(), starts, file, mark, before, crlf, texts: EditedTexts::default() })
     }
 
     /// Where the replacements go: left to right, without overlap.
@@ -112,8 +116,19 @@ pub struct Edited {
     mark: usize,
     /// The old text with every `\r\n` as `\n`, where that is another than the file's.
     before: Option<String>,
-    /// The new text with every `\n` as `\r\n`, where the file has such.
-    new_crlf: Option<String>,
+    /// What decides about the line endings of the new text, where there is something to decide.
+    crlf: Option<Crlf>,
+    /// Memory for what is told at the end.
+    texts: EditedTexts,
+}
+
+/// The other way to write the new text, of a file that has `\r\n`.
+#[derive(Clone, Debug)]
+struct Crlf {
+    /// What most line endings of the file are.
+    majority: Option<LineEnding>,
+    /// The new text with every `\n` as `\r\n`.
+    new: String,
 }
 
 impl Edited {
@@ -139,29 +154,37 @@ impl Edited {
     /// The bytes of the old file that are replaced, and what by.
     fn splices(&self) -> impl Iterator<Item = (Range<usize>, &str)> {
         let raw = &self.file[self.mark..];
-        let (majority, mut way) = match self.new_crlf {
-            Some(_) => (LineEndings::count(raw).majority(), WayBack::through(raw)),
-            // Every line ending is a `\n`.
-            None => (None, WayBack::default()),
-        };
+        // Without a `\r\n` in the file both texts are one.
+        let mut way = if self.before.is_some() { WayBack::through(raw) } else { WayBack::default() };
         let newlines = memchr::memchr_iter(b'\n', self.edit.old.as_bytes()).count();
         self.starts.iter().map(move |&start| {
             let from = way.raw(start);
             let crlf_before = way.crlf_passed;
             let to = way.raw(start + self.edit.old.len());
             let crlf = way.crlf_passed - crlf_before;
-            let new =
-                match (LineEndings { crlf, lf: newlines - crlf }.majority().or(majority), &self.new_crlf) {
-                    (Some(LineEnding::Crlf), Some(new)) => new,
-                    _ => &self.edit.new,
-                };
+            let in_match = LineEndings { crlf, lf: newlines - crlf }.majority();
+            let new = match &self.crlf {
+                Some(other) if in_match.or(other.majority) == Some(LineEnding::Crlf) => &other.new,
+                _ => &self.edit.new,
+            };
             (self.mark + from..self.mark + to, new.as_str())
         })
     }
 
+    /// Takes the memory that [`into_texts`](Self::into_texts) will need, so that it cannot fail once the change is made. Fails
+    /// where there is not enough.
+    pub fn reserve_texts(&mut self) -> Result<(), TryReserveError> {
+        let old = self.before.as_deref().unwrap_or(&self.file[self.mark..]).len();
+        let matches = self.starts.len();
+        // Saturated, so that what no machine has is refused and not wrapped around.
+        let put = self.edit.new.len().saturating_mul(matches);
+        self.texts.after.try_reserve_exact(put.saturating_add(old - matches * self.edit.old.len()))?;
+        self.texts.changes.try_reserve_exact(matches)
+    }
+
     /// The old and the new text, and what was replaced. Lets go of the old file first.
     pub fn into_texts(self) -> EditedTexts {
-        let Self { edit, starts, mut file, mark, before, .. } = self;
+        let Self { edit, starts, mut file, mark, before, texts, .. } = self;
         let before = if let Some(before) = before {
             // Three texts of a large file need not be held at once.
             drop(file);
@@ -171,8 +194,7 @@ impl Edited {
             file
         };
         let (old, new) = (edit.old.len(), edit.new.len());
-        let mut after = String::with_capacity(before.len() - starts.len() * old + starts.len() * new);
-        let mut changes = Vec::with_capacity(starts.len());
+        let EditedTexts { mut after, mut changes, .. } = texts;
         let mut done = 0;
         for start in starts {
             after.push_str(&before[done..start]);
@@ -210,7 +232,7 @@ impl<'a> Piece<'a> {
 }
 
 /// What an edit changed, told in texts whose line endings are all `\n`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditedTexts {
     /// The old text, every `\r\n` as `\n`, without a byte order mark.
     pub before: String,

@@ -49,8 +49,10 @@ fn window(bencher: Bencher<'_, '_>, size: usize, offset: u64) {
 #[divan::bench(args = [100, 1_000, 16_000])]
 fn diff_of_a_rewrite(bencher: Bencher<'_, '_>, lines: usize) {
     let text = |word: &str| -> String {
-        let line = |line| format!("{line:06} {} text of a line\n", if line % 1_000 == 0 { "the same" } else { word });
-        (0..lines).map(line).collect()
+        let word = |line| if line % 1_000 == 0 { "the same" } else { word };
+        (0..lines)
+            .flat_map(|line| [format!("{line:06} "), word(line).to_owned(), " text of a line\n".to_owned()])
+            .collect()
     };
     let (before, after) = (text("some"), text("more"));
     bencher

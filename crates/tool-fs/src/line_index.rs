@@ -15,8 +15,8 @@ use crate::window::WindowScan;
 /// Bytes between two marks of a file that is not huge.
 const SPACING: u64 = 64 * 1024;
 
-/// Most marks of a file. One that has more keeps every second one, so that the memory of an index has a bound, and the cost of
-/// a window grows from 1 GB on by 1 byte in 16,384.
+/// Most marks of a file, 256 KiB of them. One that gets more keeps every second one: from 1 GB on a window costs an 8192nd of
+/// the file at most, instead of 64 KiB.
 const MOST_MARKS: usize = 16 * 1024;
 
 /// Most files whose indexes are kept; the one that was not used for longest goes.
@@ -85,21 +85,22 @@ impl LineMarker {
     }
 
     /// The index of a file that was read to its end.
-    pub fn finish(self, version: FsVersion, total_lines: u64) -> LineIndex {
+    pub fn finish(mut self, version: FsVersion, total_lines: u64) -> LineIndex {
+        self.marks.shrink_to_fit();
         LineIndex { version, marks: self.marks, total_lines }
     }
 
     /// Where in `text` the first line begins that is far enough from the last mark.
     fn next_mark(&self, at: u64, text: &str) -> Option<usize> {
         let wanted = self.marks.last().map_or(0, |mark| mark.at) + self.spacing;
-        let from = usize::try_from(wanted.saturating_sub(at)).ok()?;
+        // A line that begins right there ends one byte before.
+        let from = usize::try_from((wanted - 1).saturating_sub(at)).ok()?;
         let newline = memchr::memchr(b'\n', text.as_bytes().get(from..)?)?;
         Some(from + newline + 1)
     }
 
     fn mark(&mut self, mark: Mark) {
-        self.marks.push(mark);
-        if self.marks.len() > MOST_MARKS {
+        if self.marks.len() == MOST_MARKS {
             let mut nth = 0;
             self.marks.retain(|_| {
                 nth += 1;
@@ -107,6 +108,7 @@ impl LineMarker {
             });
             self.spacing *= 2;
         }
+        self.marks.push(mark);
     }
 }
 
@@ -142,8 +144,12 @@ impl LineIndexes {
         kept.push_back((file.clone(), Arc::new(index)));
     }
 
-    /// Forgets an index that does not hold any more.
-    pub(crate) fn forget(&self, file: &TargetKey) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|(key, _)| key != file);
+    /// Forgets this index, which does not hold any more, but not one that somebody else has made meanwhile.
+    pub(crate) fn forget(&self, index: &Arc<LineIndex>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(_, other)| !Arc::ptr_eq(other, index));
     }
 }
+
+#[cfg(test)]
+mod tests;

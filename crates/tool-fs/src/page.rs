@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dsh_fs::{FileSystem, FsCall, FsError, FsErrorCode, FsTarget, FsVersion, TextChunk, TextStream};
+use dsh_fs::{FileSystem, FsCall, FsError, FsErrorCode, FsOp, FsTarget, FsVersion, TextChunk, TextStream};
 
 use crate::line_index::{LineIndex, LineIndexes, LineMarker};
 use crate::window::{WindowLimits, WindowScan};
@@ -42,13 +42,14 @@ impl Pages {
         if let Some(index) = self.indexes.get(target.key()) {
             match self.resumed(target, &index, limits, call).await {
                 Ok(Some(window)) => return Ok((window, index.version().clone())),
-                Err(aborted) if aborted.code() == FsErrorCode::Aborted => return Err(aborted),
-                // It is another file by now, or becoming one: what is to be said of it the whole way says.
-                Ok(None) | Err(_) => self.indexes.forget(target.key()),
+                Err(failure) if failure.code() != FsErrorCode::StaleVersion => return Err(failure),
+                // It is another file by now, or becoming one.
+                Ok(None) | Err(_) => self.indexes.forget(&index),
             }
         }
         let TextStream::Open(mut chunks) = self.fs.stream_text(target, None, call).await? else {
-            return self.of_small(target, limits, call).await;
+            let what = "the backend says that it changed since it was read, but it was not";
+            return Err(FsError::io(FsOp::Read, target.display_path(), what));
         };
         let (mut window, mut marker) = (WindowScan::new(limits), LineMarker::new());
         let version = loop {

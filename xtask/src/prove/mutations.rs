@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use serde_json::{Value as Json, json};
@@ -76,6 +77,7 @@ pub(crate) fn suite(
 ) -> anyhow::Result<()> {
     let mut program = Program::start(program(folder))?;
     let mut checks = Checks { folder, tally, made: 0 };
+    let large = Large::put(folder)?;
     checks.done("create", &program.call("write", write("new/deep/a.txt", "one\n"))?);
     checks.holds("create", "new/deep/a.txt", "one\n");
     checks.done("overwrite", &program.call("write", write("new/deep/a.txt", "two\n"))?);
@@ -90,8 +92,41 @@ pub(crate) fn suite(
     dress(&mut program, &mut checks)?;
     guards(&mut program, &mut checks)?;
     links(&mut program, &mut checks)?;
+    large.edit(&mut program, &mut checks)?;
     program.end()?;
     checks.clean()
+}
+
+/// Large files with one change each, behind so much that stays that a file system which can will share it.
+struct Large {
+    text: String,
+    put: Instant,
+}
+
+impl Large {
+    const OLD: &str = "line 150000\n";
+    const CHANGES: [(&str, &str); 3] =
+        [("same.txt", "LINE 150000\n"), ("shorter.txt", "\n"), ("longer.txt", "two\nlines instead of one\n")];
+
+    fn put(folder: &Path) -> anyhow::Result<Self> {
+        let text = (100_000..200_000).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat().repeat(2);
+        let text = text.replacen(Self::OLD, "line\n", 1);
+        for (name, _) in Self::CHANGES {
+            fs::write(folder.join(name), &text)?;
+        }
+        Ok(Self { text, put: Instant::now() })
+    }
+
+    fn edit(&self, program: &mut Program, checks: &mut Checks<'_>) -> anyhow::Result<()> {
+        // Blocks are shared only with a file that had been left alone for two seconds.
+        std::thread::sleep(Duration::from_millis(2100).saturating_sub(self.put.elapsed()));
+        for (name, new) in Self::CHANGES {
+            program.must("read", read(name))?;
+            checks.done("large edit", &program.call("edit", edit(name, Self::OLD, new))?);
+            checks.holds("large edit", name, &self.text.replace(Self::OLD, new));
+        }
+        Ok(())
+    }
 }
 
 /// Mode, attribute and ACL stay.

@@ -1,7 +1,7 @@
 //! `stream_text`: the same text as a whole read, in pieces, from the start or from a resume point.
 
 use dsh_fs::FsErrorCode::{NotFound, NotRegularFile, NotText, StaleVersion};
-use dsh_fs::{FsVersion, ResumePoint};
+use dsh_fs::{FsVersion, ResumePoint, TextChunk, TextStream};
 
 use super::read_text::{NOT_TEXT, TEXTS, large_text};
 use crate::{Case, refused};
@@ -71,12 +71,30 @@ pub async fn the_end_knows_the_version(case: &Case) {
     refused(case.replace(&target, "three\n", &version).await, StaleVersion);
 }
 
+/// Each chunk says where in the file it stands; a byte order mark is no text but has its place.
+pub async fn chunks_say_where_they_stand(case: &Case) {
+    for (bytes, first) in [(large_text(), 0), (format!("\u{feff}{}", large_text()), 3)] {
+        let target = case.file("a.txt", &bytes).await;
+        let TextStream::Open(mut chunks) = case.fs.stream_text(&target, None, &case.call).await.unwrap()
+        else {
+            panic!("a stream from the start must not answer Changed")
+        };
+        let mut next = first;
+        while let TextChunk::Text { at, text } = chunks.next().await.unwrap() {
+            assert_eq!(at, next as u64);
+            assert!(bytes[next..].starts_with(text), "another text stands at byte {at}");
+            next += text.len();
+        }
+        assert_eq!(next, bytes.len());
+    }
+}
+
 /// A stream can be dropped half-way; the file is as usable as before.
 pub async fn a_stream_can_be_dropped(case: &Case) {
     let target = case.file("a.txt", large_text()).await;
     for _ in 0..3 {
         let stream = case.fs.stream_text(&target, None, &case.call).await.unwrap();
-        if let dsh_fs::TextStream::Open(mut chunks) = stream {
+        if let TextStream::Open(mut chunks) = stream {
             chunks.next().await.unwrap();
         }
     }

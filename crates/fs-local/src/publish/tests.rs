@@ -11,7 +11,7 @@ use rustix::fs::fstat;
 use tempfile::{TempDir, tempdir};
 
 use super::*;
-use crate::content::Piece;
+use crate::content::Part;
 use crate::create::rename_to_new;
 
 fn work() -> Work {
@@ -31,12 +31,8 @@ fn manner(without: Fallbacks) -> Manner {
 struct Bytes(&'static [u8]);
 
 impl Content for Bytes {
-    fn pieces(&self) -> Box<dyn Iterator<Item = Piece<'_>> + '_> {
-        Box::new(std::iter::once(Piece { bytes: self.0, in_place: false }))
-    }
-
-    fn same_head(&self) -> usize {
-        0
+    fn parts(&self) -> Box<dyn Iterator<Item = Part<'_>> + '_> {
+        Box::new(std::iter::once(Part { bytes: self.0, in_place: false }))
     }
 }
 

@@ -24,7 +24,7 @@ async fn is_changed(disk: &Disk, path: &str, offset: u64, version: &FsVersion) -
 #[tokio::test]
 async fn a_stream_goes_on_where_a_line_begins() {
     let disk = Disk::new().block_size(1000);
-    let text: String = (0..5000).map(|n| format!("line {n} \u{65e5}\u{672c}\r\n")).collect();
+    let text = (0..5000).map(|n| format!("line {n} \u{65e5}\u{672c}\r\n")).collect::<Vec<_>>().concat();
     disk.put("a", format!("\u{feff}{text}"));
     settle().await;
     let (all, version) = disk.stream("a").await.unwrap();

@@ -160,6 +160,14 @@ fn pieces_tell_where_what_stays_stood() {
 }
 
 #[test]
+fn memory_for_the_texts_is_taken_beforehand_or_refused() {
+    let text = "a".repeat(1000);
+    let mut edited = LiteralEdit::new("a", "bb", true).unwrap().apply(text.as_str()).unwrap();
+    edited.reserve_texts().unwrap();
+    assert_eq!(edited.into_texts().after, "bb".repeat(1000));
+}
+
+#[test]
 fn a_miss_is_an_error_of_the_file() {
     let miss = |matches| NoSingleMatch { matches }.in_file("/w/a").to_string();
     assert_eq!(miss(0), r#"old_string was not found in "/w/a""#);

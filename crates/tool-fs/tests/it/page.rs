@@ -7,7 +7,7 @@ use crate::rig::{Rig, assert_error, session};
 const LINES: u64 = 30_000;
 
 fn text() -> String {
-    (1..=LINES).map(|n| format!("line {n}\r\n")).collect()
+    (1..=LINES).map(|n| format!("line {n}\r\n")).collect::<Vec<_>>().concat()
 }
 
 /// A file with a byte order mark that is streamed.
@@ -22,7 +22,7 @@ async fn page(rig: &Rig, offset: u64) -> String {
 
 fn shown(offset: u64, of: u64) -> String {
     let end = (offset + 1).min(of);
-    let lines: String = (offset..=end).map(|n| format!("{n}: line {n}\n")).collect();
+    let lines = (offset..=end).map(|n| format!("{n}: line {n}\n")).collect::<Vec<_>>().concat();
     let footer = if end < of {
         format!("(Showing lines {offset}-{end} of {of}. Use offset={} to continue.)", end + 1)
     } else {
