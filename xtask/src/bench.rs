@@ -14,15 +14,24 @@ use crate::prove::{Ground, Machine, build};
 
 mod budget;
 mod fence;
+mod instructions;
 mod pairs;
+mod peer;
+mod peers;
 mod report;
 mod search;
+mod speed;
+mod text;
 
 use budget::Made;
 
 /// Something that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Bench {
+    /// read, write and edit against the reference, two published servers and the system's own programs
+    Speed,
+    /// How many instructions a start, a read and an edit take
+    Instructions,
     /// grep and glob against rg: 50,000 files, and one of 1 GB
     Search,
     /// An edit and a read, fenced against not fenced
@@ -53,6 +62,8 @@ impl Bench {
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Speed => "speed",
+            Self::Instructions => "instructions",
             Self::Search => "search",
             Self::Fence => "fence",
         }
@@ -60,6 +71,8 @@ impl Bench {
 
     fn measure(self, ground: &Ground, say: fn(&str)) -> anyhow::Result<Made> {
         match self {
+            Self::Speed => speed::measure(ground, say),
+            Self::Instructions => instructions::measure(ground, say),
             Self::Search => search::measure(ground, say),
             Self::Fence => fence::measure(ground, say),
         }

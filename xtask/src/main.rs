@@ -43,7 +43,7 @@ enum Command {
     /// Measure the program side by side with others that do the same work
     ///
     /// Builds the program and holds its figures against the budgets, as docs/benchmarks.md tells. Wants rg, which `./test`
-    /// installs, and at full scale 3 GB of disk.
+    /// installs, valgrind, npm for what it is measured beside, and at full scale 15 GB of disk and as much memory.
     Bench(bench::Options),
 }
 

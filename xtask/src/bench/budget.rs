@@ -7,6 +7,8 @@ use std::fmt;
 pub(crate) struct Made {
     pub(crate) tables: Vec<Table>,
     pub(crate) budgets: Vec<Budget>,
+    /// Sentences.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Figures for the page.

@@ -15,14 +15,24 @@ impl Pairs {
         mut ours: impl FnMut() -> anyhow::Result<()>,
         mut theirs: impl FnMut() -> anyhow::Result<()>,
     ) -> anyhow::Result<Self> {
+        Self::timed(rounds, || time(&mut ours), || time(&mut theirs))
+    }
+
+    /// The same where the work says itself how long it took, because something has to be prepared for it or looked at
+    /// after it.
+    pub(crate) fn timed(
+        rounds: usize,
+        mut ours: impl FnMut() -> anyhow::Result<Duration>,
+        mut theirs: impl FnMut() -> anyhow::Result<Duration>,
+    ) -> anyhow::Result<Self> {
         let mut pairs = Self::default();
         for round in 0..=rounds {
             let times = if round % 2 == 0 {
-                let first = time(&mut ours)?;
-                (first, time(&mut theirs)?)
+                let first = ours()?;
+                (first, theirs()?)
             } else {
-                let first = time(&mut theirs)?;
-                (time(&mut ours)?, first)
+                let first = theirs()?;
+                (ours()?, first)
             };
             if round > 0 {
                 pairs.times.push(times);
@@ -33,7 +43,6 @@ impl Pairs {
 
     /// The median of ours and of theirs.
     pub(crate) fn medians(&self) -> (Duration, Duration) {
-        let median = |times: Vec<Duration>| quartile(times, 2);
         (
             median(self.times.iter().map(|pair| pair.0).collect()),
             median(self.times.iter().map(|pair| pair.1).collect()),
@@ -51,6 +60,11 @@ impl Pairs {
         };
         (ratio(2), ratio(1), ratio(3))
     }
+}
+
+/// The middle one of several.
+pub(crate) fn median(times: Vec<Duration>) -> Duration {
+    quartile(times, 2)
 }
 
 fn quartile(mut times: Vec<Duration>, number: usize) -> Duration {

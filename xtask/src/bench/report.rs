@@ -1,6 +1,7 @@
 //! docs/benchmarks.md: what is measured, how, and the figures of a run.
 
 use std::fmt::Write as _;
+use std::fs;
 
 use crate::bench::Bench;
 use crate::bench::budget::{Made, Table};
@@ -23,12 +24,21 @@ pub(crate) fn page(made: &[(Bench, Made)], scale: f64, machine: &Machine) -> Str
     let scale =
         if (scale - 1.0).abs() < f64::EPSILON { "full scale".to_owned() } else { format!("scale {scale}") };
     let mut page = HEAD.to_owned();
-    let _ =
-        writeln!(page, "\nThe figures are of one run at {scale}: {cores} cores, {kernel}, {file_system}.");
+    let hardware = hardware().map_or_else(String::new, |hardware| format!(" ({hardware})"));
+    let _ = writeln!(
+        page,
+        "\nThe figures are of one run at {scale}: {cores} cores{hardware}, {kernel}, {file_system}."
+    );
     for (bench, made) in made {
         let _ = writeln!(page, "\n{}", text(*bench));
         for figures in &made.tables {
             table(&mut page, figures);
+        }
+        for note in &made.notes {
+            let _ = writeln!(page, "\n* {note}");
+        }
+        if made.budgets.is_empty() {
+            continue;
         }
         let budgets = made.budgets.iter().map(|budget| {
             let verdict = if budget.is_held() { "held" } else { "**missed**" };
@@ -45,6 +55,22 @@ pub(crate) fn page(made: &[(Bench, Made)], scale: f64, machine: &Machine) -> Str
     page
 }
 
+/// The processor and the memory, where the kernel tells.
+fn hardware() -> Option<String> {
+    let processor = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let processor =
+        processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "))?.1.to_owned();
+    let memory = fs::read_to_string("/proc/meminfo").ok()?;
+    let kibibytes: u64 = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .ok()?;
+    Some(format!("{processor}, {} GiB of memory", kibibytes.div_ceil(1 << 20)))
+}
+
 fn table(page: &mut String, Table { head, rows }: &Table) {
     let _ = writeln!(page, "\n| {} |", head.join(" | "));
     let _ = writeln!(page, "|---|{}", "---:|".repeat(head.len().saturating_sub(1)));
@@ -55,6 +81,25 @@ fn table(page: &mut String, Table { head, rows }: &Table) {
 
 fn text(bench: Bench) -> &'static str {
     match bench {
+        Bench::Speed => {
+            "\
+## Speed
+
+`read`, `write` and `edit` beside the reference (npm `@deepseek-ai/dsh-tool-fs` with its `dsh-fs-local` and
+`dsh-fs-observation-policy`), npm `@modelcontextprotocol/server-filesystem`, crate `rust-mcp-filesystem`, and what the system has:
+`wc -l`, and a write, fsync, rename and fsync of the folder. `benches/peers` holds the versions and the driver of the reference;
+they are installed below the target folder. All are called as running processes, over the same files or equal copies, by turns. An
+answer that is not the same work fails the bench: a page must show the same lines, and after edits the file must hold the same
+bytes. The reference has no fence, so ours has none here either, except where it says so; it syncs what it writes, the two servers
+do not, and they give no totals. Files are page-cached. Memory is `VmHWM` of the process."
+        }
+        Bench::Instructions => {
+            "\
+## Instructions
+
+Counted by callgrind in a whole `dsh-fs run` with the fence, and taken apart by differences: `cargo xtask bench instructions`
+repeats it, and wants valgrind, which Debian has in the package of that name. Unlike times they can be compared between runs."
+        }
         Bench::Search => {
             "\
 ## Search
