@@ -1,9 +1,13 @@
 //! Getting a window out of a file: with a stream where the file is large, and from the middle where an earlier read has been
 //! there.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use dsh_fs::{FileSystem, FsCall, FsError, FsErrorCode, FsOp, FsTarget, FsVersion, TextChunk, TextStream};
+use dsh_fs::{
+    FileSystem, FsCall, FsError, FsErrorCode, FsOp, FsTarget, FsVersion, TargetKey, TextChunk, TextStream,
+};
+use tokio::sync::Mutex as Queue;
 
 use crate::line_index::{LineIndex, LineIndexes, LineMarker};
 use crate::window::{WindowLimits, WindowScan};
@@ -12,11 +16,12 @@ use crate::window::{WindowLimits, WindowScan};
 pub(crate) struct Pages {
     fs: Arc<dyn FileSystem>,
     indexes: LineIndexes,
+    scans: Scans,
 }
 
 impl Pages {
     pub(crate) fn new(fs: Arc<dyn FileSystem>) -> Self {
-        Self { fs, indexes: LineIndexes::default() }
+        Self { fs, indexes: LineIndexes::default(), scans: Scans::default() }
     }
 
     /// The window of a small file, which is read whole.
@@ -39,13 +44,16 @@ impl Pages {
         limits: WindowLimits,
         call: &FsCall,
     ) -> Result<(WindowScan, FsVersion), FsError> {
-        if let Some(index) = self.indexes.get(target.key()) {
-            match self.resumed(target, &index, limits, call).await {
-                Ok(Some(window)) => return Ok((window, index.version().clone())),
-                Err(failure) if failure.code() != FsErrorCode::StaleVersion => return Err(failure),
-                // It is another file by now, or becoming one.
-                Ok(None) | Err(_) => self.indexes.forget(&index),
-            }
+        if let Some(page) = self.known(target, limits, call).await? {
+            return Ok(page);
+        }
+        // Of many who ask for one file at once, one scans it; the others wait and go on from what it has learnt.
+        let scan = self.scans.of(target.key());
+        let Some(_turn) = call.cancel.run_until_cancelled(scan.lock()).await else {
+            return Err(FsError::aborted(FsOp::Read));
+        };
+        if let Some(page) = self.known(target, limits, call).await? {
+            return Ok(page);
         }
         let TextStream::Open(mut chunks) = self.fs.stream_text(target, None, call).await? else {
             let what = "the backend says that it changed since it was read, but it was not";
@@ -60,6 +68,25 @@ impl Pages {
         };
         self.indexes.keep(target.key(), marker.finish(version.clone(), window.lines_begun()));
         Ok((window, version))
+    }
+
+    /// The window of a file whose index holds.
+    async fn known(
+        &self,
+        target: &FsTarget,
+        limits: WindowLimits,
+        call: &FsCall,
+    ) -> Result<Option<(WindowScan, FsVersion)>, FsError> {
+        let Some(index) = self.indexes.get(target.key()) else { return Ok(None) };
+        match self.resumed(target, &index, limits, call).await {
+            Ok(Some(window)) => Ok(Some((window, index.version().clone()))),
+            Err(failure) if failure.code() != FsErrorCode::StaleVersion => Err(failure),
+            // It is another file by now, or becoming one.
+            Ok(None) | Err(_) => {
+                self.indexes.forget(&index);
+                Ok(None)
+            }
+        }
     }
 
     /// The window, read from the last marked line before it; `None` if the file may have changed.
@@ -82,5 +109,25 @@ impl Pages {
             window.push(text);
         }
         Ok(Some(window))
+    }
+}
+
+/// The files that are being scanned, each with those who wait for it.
+#[derive(Default)]
+struct Scans {
+    running: Mutex<HashMap<TargetKey, Weak<Queue<()>>>>,
+}
+
+impl Scans {
+    /// Where to wait for a turn; it lasts as long as somebody has or wants one.
+    fn of(&self, file: &TargetKey) -> Arc<Queue<()>> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|_, queue| queue.strong_count() > 0);
+        if let Some(queue) = running.get(file).and_then(Weak::upgrade) {
+            return queue;
+        }
+        let queue = Arc::default();
+        running.insert(file.clone(), Arc::downgrade(&queue));
+        queue
     }
 }

@@ -1,5 +1,7 @@
 //! How user interfaces show a read: the card of the call, and the card of its result.
 
+use std::borrow::Cow;
+
 use dsh_harness::{ToolResult, positive_integer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -12,23 +14,23 @@ use crate::window::Line;
 /// What is kept of a read beside the text the model saw.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ReadMeta {
-    path: String,
+struct ReadMeta<'a> {
+    path: Cow<'a, str>,
     offset: u64,
-    lines: Vec<Line>,
+    lines: Cow<'a, [Line]>,
     total_lines: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    lang: Option<String>,
+    lang: Option<Cow<'a, str>>,
 }
 
 /// The metadata of a result.
 pub(crate) fn meta(value: &ReadValue) -> Json {
     let meta = ReadMeta {
-        path: value.path.clone(),
+        path: value.path.as_str().into(),
         offset: value.offset,
-        lines: value.lines.clone(),
+        lines: value.lines.as_slice().into(),
         total_lines: value.total_lines,
-        lang: language(&value.path).map(str::to_owned),
+        lang: language(&value.path).map(Cow::Borrowed),
     };
     serde_json::to_value(meta).unwrap_or(Json::Null)
 }
@@ -68,7 +70,7 @@ pub(crate) fn result(result: &ToolResult) -> Option<Json> {
     Some(Json::Object(card))
 }
 
-fn valid(meta: &Json) -> Option<ReadMeta> {
+fn valid(meta: &Json) -> Option<ReadMeta<'static>> {
     let meta = ReadMeta::deserialize(meta).ok()?;
     let numbers = || meta.lines.iter().map(|line| line.number);
     let in_range = meta.offset >= 1

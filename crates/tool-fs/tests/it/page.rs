@@ -91,3 +91,12 @@ async fn sessions_share_what_is_known_of_a_file_and_nothing_else() {
     assert!(matches!(rig.files.streams()[..], [Some(_)]), "it need not scan the file");
     assert!(!rig.call_in(Some(other), "edit", edit).await.is_error(), "and has seen this very version");
 }
+
+#[tokio::test]
+async fn of_many_who_ask_for_one_file_at_once_one_scans_it() {
+    let rig = rig(false).await;
+    let pages = futures_util::future::join_all([1, 29_000, 15_000, 1].map(|offset| page(&rig, offset))).await;
+    assert_eq!(pages, [1, 29_000, 15_000, 1].map(|offset| shown(offset, LINES)));
+    let streams = rig.files.streams();
+    assert_eq!((streams.len(), streams.iter().filter(|from| from.is_none()).count()), (4, 1), "{streams:?}");
+}

@@ -266,6 +266,8 @@ impl FileSystem for Counting {
         call: &FsCall,
     ) -> Result<TextStream, FsError> {
         self.streams.lock().unwrap().push(resume.map(|from| from.offset));
+        // Others get their chance to ask as well.
+        tokio::task::yield_now().await;
         self.inner.stream_text(target, resume, call).await
     }
     async fn read_bytes(&self, target: &FsTarget, max: u64, call: &FsCall) -> Result<BytesRead, FsError> {
