@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::ValueEnum;
 
+pub mod model;
 pub mod options;
 pub mod tools;
 
@@ -16,6 +17,8 @@ pub enum Page {
     Tools,
     /// docs/options.md: what each row of a composition can be given
     Options,
+    /// docs/model-experience.md: what a model sees of every tool and refusal
+    Model,
 }
 
 /// Whether a page in the repository is the one that the code gives.
@@ -33,6 +36,7 @@ impl Page {
         match self {
             Self::Tools => "docs/tools.md",
             Self::Options => "docs/options.md",
+            Self::Model => "docs/model-experience.md",
         }
     }
 
@@ -41,6 +45,7 @@ impl Page {
         match self {
             Self::Tools => tools::page(),
             Self::Options => options::page(),
+            Self::Model => model::page(),
         }
     }
 

@@ -13,6 +13,7 @@ pub mod bench;
 pub mod check;
 mod dice;
 pub mod generate;
+pub mod hints;
 mod problem;
 pub mod prove;
 mod repository;

@@ -19,6 +19,7 @@ mod crash_run;
 mod escape;
 mod filesystems;
 mod ground;
+mod hints;
 mod history;
 mod metadata;
 mod mutations;
@@ -59,6 +60,8 @@ pub enum Proof {
     Ripgrep,
     /// A rival that swaps folders and files for links that lead out of the fence
     Escape,
+    /// Refusals of damaged edits name the place and the reason
+    Hints,
 }
 
 /// How the proofs are made.
@@ -98,6 +101,7 @@ impl Proof {
             Self::Metadata => "metadata",
             Self::Ripgrep => "ripgrep",
             Self::Escape => "escape",
+            Self::Hints => "hints",
         }
     }
 
@@ -115,6 +119,7 @@ impl Proof {
             Self::Metadata => metadata::prove(ground, tally),
             Self::Ripgrep => ripgrep::prove(ground, tally),
             Self::Escape => escape::prove(ground, tally),
+            Self::Hints => hints::prove(ground, tally),
         }
     }
 }

@@ -27,8 +27,9 @@ pub const BUILT_IN: &str = "\
   config: { cwd: ., mode: workspace-write }
 - name: dsh-fs-observation-policy
 - name: dsh-tool-fs
+  config: { editHints: true }
 - name: dsh-tool-fs-search
-  config: { sampleOverCapGlobResults: true }
+  config: { sampleOverCapGlobResults: true, patternHints: true }
 - name: dsh-spill-local
 - name: dsh-tool-call-timeout-policy
 ";

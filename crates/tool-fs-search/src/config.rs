@@ -26,6 +26,8 @@ pub struct SearchConfig {
     /// Milliseconds after which the timeout policy ends a call. The search itself stops a little earlier and answers with
     /// what it has.
     pub timeout_ms: NonZeroU64,
+    /// Add to the refusal of a pattern, after a blank line, the character at fault and the pattern that finds the text itself.
+    pub pattern_hints: bool,
 }
 
 impl SearchConfig {
@@ -42,6 +44,7 @@ impl SearchConfig {
             grep_max_line_bytes: positive(2000),
             search_meta_max_bytes: positive(64 * 1024),
             timeout_ms: positive(30_000),
+            pattern_hints: false,
         }
     }
 
@@ -111,6 +114,8 @@ struct Settings {
     /// that is less than a second) and answers with what it has.
     #[schemars(with = "u64", range(min = 1))]
     timeout_ms: Json,
+    /// Add to the refusal of a pattern, after a blank line, the character at fault and the pattern that finds the text itself.
+    pattern_hints: bool,
 }
 
 /// The longest delay of a timer where the settings come from.
@@ -129,6 +134,7 @@ impl Default for Settings {
             grace_ms: 3000.into(),
             stderr_max_bytes: (64 * 1024).into(),
             timeout_ms: config.timeout_ms.get().into(),
+            pattern_hints: config.pattern_hints,
         }
     }
 }
@@ -157,6 +163,7 @@ impl TryFrom<Settings> for SearchConfig {
             grep_max_line_bytes,
             search_meta_max_bytes,
             timeout_ms,
+            pattern_hints: settings.pattern_hints,
         })
     }
 }

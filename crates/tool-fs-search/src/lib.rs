@@ -14,6 +14,7 @@ mod grep;
 mod grep_text;
 mod notices;
 mod one_glob;
+mod pattern_hint;
 mod preview;
 mod sample;
 mod search;
@@ -49,7 +50,7 @@ impl Plugin for SearchPlugin {
     }
 
     async fn apply(&self, ctx: Context, config: SearchConfig) -> Result<(), Failure> {
-        let search = Search::new(ctx.service(FS)?, config.search_time());
+        let search = Search::new(ctx.service(FS)?, config.search_time(), config.pattern_hints);
         let tools = ctx.service(TOOLS)?;
         tools.register(&ctx, Glob { search: search.clone(), config })?;
         tools.register(&ctx, Grep { search, config })?;

@@ -9,7 +9,7 @@ mod glob_pattern;
 mod host;
 mod ignore_rules;
 mod kept;
-mod lines;
+pub(crate) mod lines;
 mod report;
 mod scope;
 mod sieve;
@@ -28,6 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::DropGuard;
 
 use crate::SearchError;
+use crate::pattern_hint;
 use crate::search::glob_pattern::GlobPattern;
 use crate::search::kept::{Kept, PathOrder};
 use crate::search::lines::{LineSearch, Searched, TOO_LONG};
@@ -45,6 +46,7 @@ const COUNTING: Duration = Duration::from_secs(1);
 pub(crate) struct Search {
     fs: Arc<dyn FileSystem>,
     time: Duration,
+    pattern_hints: bool,
     /// As many searches at once as there are cores: each uses them all, and each holds what it has found so far.
     turns: Arc<Semaphore>,
 }
@@ -68,10 +70,11 @@ struct GlobHit {
 }
 
 impl Search {
-    /// `time` is what a search may take before it answers with what it has.
-    pub(crate) fn new(fs: Arc<dyn FileSystem>, time: Duration) -> Self {
+    /// `time` is what a search may take before it answers with what it has; with `pattern_hints` the refusal of a pattern says
+    /// more.
+    pub(crate) fn new(fs: Arc<dyn FileSystem>, time: Duration, pattern_hints: bool) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { fs, time, turns: Arc::new(Semaphore::new(cores)) }
+        Self { fs, time, pattern_hints, turns: Arc::new(Semaphore::new(cores)) }
     }
 
     /// The files whose paths match a glob.
@@ -85,7 +88,7 @@ impl Search {
         let (stop, _dropped) = self.stop(exec);
         let turn = self.turn(tool, &stop).await?;
         let scope = Scope::resolve(&*self.fs, tool, path, exec).await?;
-        let sieve = self.sieve(&scope, glob_wanted(&scope, pattern)?);
+        let sieve = self.sieve(&scope, glob_wanted(&scope, pattern, self.pattern_hints)?);
         let request =
             Request { tool, scope, sieve, stop: stop.clone(), report: Report::default(), _turn: turn };
         if request.scope.is_version_control() {
@@ -115,9 +118,13 @@ impl Search {
         let turn = self.turn(tool, &stop).await?;
         let scope = Scope::resolve(&*self.fs, tool, path, exec).await?;
         let (pattern, include) = (pattern.to_owned(), include.map(str::to_owned));
+        let hints = self.pattern_hints;
         let compile = move || {
-            let regex = lines::regex(&pattern).map_err(|error| error.to_string())?;
-            Ok((regex, include.as_deref().map(GlobPattern::parse).transpose()?))
+            let regex = lines::regex(&pattern).map_err(|error| {
+                let hint = hints.then(|| pattern_hint::of_regex(&pattern)).flatten();
+                pattern_hint::with_hint(error.to_string(), hint)
+            })?;
+            Ok((regex, include.as_deref().map(|include| parse_glob(include, hints)).transpose()?))
         };
         let (regex, include) = blocking(tool, &stop, compile)
             .await?
@@ -172,11 +179,18 @@ impl Search {
     }
 }
 
+fn parse_glob(pattern: &str, hints: bool) -> Result<GlobPattern, String> {
+    GlobPattern::parse(pattern).map_err(|reason| {
+        let hint = hints.then(|| pattern_hint::of_glob(pattern)).flatten();
+        pattern_hint::with_hint(reason, hint)
+    })
+}
+
 /// What a pattern takes below a root.
-fn glob_wanted(scope: &Scope, pattern: &str) -> Result<Wanted, SearchError> {
+fn glob_wanted(scope: &Scope, pattern: &str, hints: bool) -> Result<Wanted, SearchError> {
     let pattern = scope.relative_pattern(pattern);
     let parse =
-        || GlobPattern::parse(pattern).map_err(|reason| SearchError::InvalidPattern { tool: "glob", reason });
+        || parse_glob(pattern, hints).map_err(|reason| SearchError::InvalidPattern { tool: "glob", reason });
     let way = scope.from_workspace.as_deref().map(|root| {
         if scope.is_folder { root } else { root.rsplit_once('/').map_or("", |(folder, _)| folder) }
     });

@@ -21,6 +21,9 @@ pub struct ToolFsConfig {
     pub read_stream_min_size: NonZeroU64,
     /// Refuse `write` and `edit` with `FS_NOT_OBSERVED` when no policy answers for them.
     pub require_guard: bool,
+    /// Add to a refusal, after a blank line, what gets the next call right: the nearest place, the lines that changed, the
+    /// path that was meant.
+    pub edit_hints: bool,
 }
 
 impl Default for ToolFsConfig {
@@ -35,6 +38,7 @@ impl Default for ToolFsConfig {
             read_max_bytes: positive(50 * 1024),
             read_stream_min_size: positive(10 * 1024 * 1024),
             require_guard: false,
+            edit_hints: false,
         }
     }
 }
@@ -69,6 +73,9 @@ struct Settings {
     read_stream_min_size: Json,
     /// Refuse `write` and `edit` with `FS_NOT_OBSERVED` when no policy answers for them.
     require_guard: bool,
+    /// Add to a refusal, after a blank line, what gets the next call right: the nearest place, the lines that changed, the
+    /// path that was meant. Files over 1 MiB are not looked into.
+    edit_hints: bool,
 }
 
 impl Default for Settings {
@@ -80,6 +87,7 @@ impl Default for Settings {
             read_max_bytes: config.read_max_bytes.get().into(),
             read_stream_min_size: config.read_stream_min_size.get().into(),
             require_guard: config.require_guard,
+            edit_hints: config.edit_hints,
         }
     }
 }
@@ -94,6 +102,7 @@ impl TryFrom<Settings> for ToolFsConfig {
             read_max_bytes: positive("readMaxBytes", &settings.read_max_bytes)?,
             read_stream_min_size: positive("readStreamMinSize", &settings.read_stream_min_size)?,
             require_guard: settings.require_guard,
+            edit_hints: settings.edit_hints,
         })
     }
 }

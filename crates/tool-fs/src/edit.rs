@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dsh_fs::EditOutcome;
 use dsh_fs::literal_edit::{Change, EditedTexts, LiteralEdit};
+use dsh_fs::{EditOutcome, FsOp};
 use dsh_harness::{
     Annotations, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition, ToolError,
     ToolResult,
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::diff_card::{self, DiffMeta};
+use crate::hints::Refused;
 use crate::hunks;
 use crate::remedy::with_remedy;
 use crate::stack::{Stack, committed, non_blank};
@@ -83,16 +84,28 @@ impl Tool for Edit {
         let sandbox = &self.stack.sandbox;
         let wider = sandbox.wider(&exec)?;
         let call = sandbox.call(&exec);
-        let target = self.stack.resolve(&args.file_path, &exec, &call).await?;
-        let guard = self.stack.edit_guard(&target, &exec).await?;
-        let call = sandbox.granted(wider, &target, None, &exec, call).await?;
-        let edited = self
-            .stack
-            .fs
-            .edit_text(&target, &edit, guard.as_ref(), &call)
-            .await
-            .map_err(|refused| with_remedy(sandbox.told(refused, &target, &call)))?;
+        let (path, pair) = (args.file_path.as_str(), (args.old_string.as_str(), args.new_string.as_str()));
+        let refused =
+            Refused { op: FsOp::Edit, path, target: None, edit: Some(pair), call: &call, exec: &exec };
+        let target = match self.stack.resolve(path, &exec, &call).await {
+            Ok(target) => target,
+            Err(failure) => return Err(self.stack.told(failure, refused).await.into()),
+        };
+        let refused = Refused { target: Some(&target), ..refused };
+        let guard = match self.stack.edit_guard(&target, &exec).await {
+            Ok(guard) => guard,
+            Err(failure) => return Err(self.stack.told(failure, refused).await.into()),
+        };
+        let call = sandbox.granted(wider, &target, None, &exec, call.clone()).await?;
+        let edited = match self.stack.fs.edit_text(&target, &edit, guard.as_ref(), &call).await {
+            Ok(edited) => edited,
+            Err(failure) => {
+                let failure = with_remedy(sandbox.told(failure, &target, &call));
+                return Err(self.stack.told(failure, Refused { call: &call, ..refused }).await.into());
+            }
+        };
         let EditOutcome { version, texts: EditedTexts { before, after, changes }, durable } = edited;
+        self.stack.wrote(&target, &after, &exec);
         self.stack.committed(&target, version, durable, &exec)?;
         Ok(EditValue {
             path: target.display_path().to_owned(),

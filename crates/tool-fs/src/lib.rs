@@ -13,14 +13,19 @@ mod diff_card;
 mod edit;
 pub mod envelope;
 mod escalation;
+mod hint;
+mod hints;
 pub mod hunks;
 mod line_diff;
 pub mod line_index;
+mod neighbours;
 mod number;
 mod page;
 mod read;
 mod read_card;
+mod read_paths;
 mod remedy;
+mod seen_blocks;
 mod stack;
 pub mod window;
 mod write;
@@ -52,7 +57,7 @@ impl Plugin for ToolFsPlugin {
     }
 
     async fn apply(&self, ctx: Context, config: ToolFsConfig) -> Result<(), Failure> {
-        let stack = Stack::new(ctx.clone(), config.require_guard)?;
+        let stack = Stack::new(ctx.clone(), &config)?;
         let tools = ctx.service(TOOLS)?;
         tools.register(&ctx, Read::new(stack.clone(), config))?;
         tools.register(&ctx, Write { stack: stack.clone() })?;

@@ -10,7 +10,17 @@ use dsh_fs::{
 use tokio::sync::Mutex as Queue;
 
 use crate::line_index::{LineIndex, LineIndexes, LineMarker};
+use crate::seen_blocks::BlockScan;
 use crate::window::{WindowLimits, WindowScan};
+
+/// What was read of a file.
+pub(crate) struct Page {
+    pub(crate) window: WindowScan,
+    /// What the window is from.
+    pub(crate) version: FsVersion,
+    /// The whole file in blocks, where they were asked for and the whole file was read.
+    pub(crate) blocks: Option<BlockScan>,
+}
 
 /// Reads windows of files, and keeps what it learns of large ones.
 pub(crate) struct Pages {
@@ -29,12 +39,16 @@ impl Pages {
         &self,
         target: &FsTarget,
         limits: WindowLimits,
+        mut blocks: Option<BlockScan>,
         call: &FsCall,
-    ) -> Result<(WindowScan, FsVersion), FsError> {
+    ) -> Result<Page, FsError> {
         let read = self.fs.read_text(target, call).await?;
         let mut window = WindowScan::new(limits);
         window.push(&read.text);
-        Ok((window, read.version))
+        if let Some(blocks) = &mut blocks {
+            blocks.push(&read.text);
+        }
+        Ok(Page { window, version: read.version, blocks })
     }
 
     /// The window of a large file.
@@ -42,8 +56,9 @@ impl Pages {
         &self,
         target: &FsTarget,
         limits: WindowLimits,
+        mut blocks: Option<BlockScan>,
         call: &FsCall,
-    ) -> Result<(WindowScan, FsVersion), FsError> {
+    ) -> Result<Page, FsError> {
         if let Some(page) = self.known(target, limits, call).await? {
             return Ok(page);
         }
@@ -62,12 +77,17 @@ impl Pages {
         let (mut window, mut marker) = (WindowScan::new(limits), LineMarker::new());
         let version = loop {
             match chunks.next().await? {
-                TextChunk::Text { at, text } => marker.push(at, text, &mut window),
+                TextChunk::Text { at, text } => {
+                    marker.push(at, text, &mut window);
+                    if let Some(blocks) = &mut blocks {
+                        blocks.push(text);
+                    }
+                }
                 TextChunk::End(version) => break version,
             }
         };
         self.indexes.keep(target.key(), marker.finish(version.clone(), window.lines_begun()));
-        Ok((window, version))
+        Ok(Page { window, version, blocks })
     }
 
     /// The window of a file whose index holds.
@@ -76,10 +96,10 @@ impl Pages {
         target: &FsTarget,
         limits: WindowLimits,
         call: &FsCall,
-    ) -> Result<Option<(WindowScan, FsVersion)>, FsError> {
+    ) -> Result<Option<Page>, FsError> {
         let Some(index) = self.indexes.get(target.key()) else { return Ok(None) };
         match self.resumed(target, &index, limits, call).await {
-            Ok(Some(window)) => Ok(Some((window, index.version().clone()))),
+            Ok(Some(window)) => Ok(Some(Page { window, version: index.version().clone(), blocks: None })),
             Err(failure) if failure.code() != FsErrorCode::StaleVersion => Err(failure),
             // It is another file by now, or becoming one.
             Ok(None) | Err(_) => {

@@ -8,13 +8,15 @@ use dsh_harness::{
     Annotations, Concurrency, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition,
     ToolError, ToolResult, positive_integer,
 };
+use dsh_plugin::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::config::ToolFsConfig;
 use crate::envelope::{envelope, numbered};
+use crate::hints::Refused;
 use crate::number::as_javascript;
-use crate::page::Pages;
+use crate::page::{Page, Pages};
 use crate::read_card;
 use crate::stack::{Stack, non_blank};
 use crate::window::{Line, Window, WindowLimits};
@@ -81,27 +83,38 @@ impl Tool for Read {
     async fn execute(&self, args: Arc<ReadArgs>, exec: Arc<Execution>) -> Result<ReadValue, ToolError> {
         let limits = self.limits(&args)?;
         let call = self.stack.sandbox.call(&exec);
-        let target = self.stack.resolve(&args.file_path, &exec, &call).await?;
-        let streamed = self.look(&target, &exec, &call).await?;
-
-        let page = if streamed {
-            self.pages.of_large(&target, limits, &call).await
-        } else {
-            self.pages.of_small(&target, limits, &call).await
+        let path = args.file_path.as_str();
+        let refused = Refused { op: FsOp::Read, path, target: None, edit: None, call: &call, exec: &exec };
+        let target = match self.stack.resolve(path, &exec, &call).await {
+            Ok(target) => target,
+            Err(failure) => return Err(self.stack.told(failure, refused).await.into()),
         };
-        let (window, version) = match page {
+        let refused = Refused { target: Some(&target), ..refused };
+        let streamed = match self.look(&target, &exec, &call).await {
+            Ok(streamed) => streamed,
+            Err(failure) => return Err(self.stack.told(failure, refused).await.into()),
+        };
+
+        let blocks = self.stack.block_scan();
+        let page = if streamed {
+            self.pages.of_large(&target, limits, blocks, &call).await
+        } else {
+            self.pages.of_small(&target, limits, blocks, &call).await
+        };
+        let Page { window, version, blocks } = match page {
             Ok(page) => page,
-            Err(refused) => {
+            Err(failure) => {
                 // Not text, but there: whoever was told so may replace the file, and only these bytes of it.
-                if let (FsErrorCode::NotText, Some(met)) = (refused.code(), refused.met()) {
+                if let (FsErrorCode::NotText, Some(met)) = (failure.code(), failure.met()) {
                     self.stack.observed(&target, FsObservation::Present(met.clone()), &exec)?;
                 }
-                return Err(refused.into());
+                return Err(self.stack.told(failure, refused).await.into());
             }
         };
         let Window { lines, total_lines } =
             window.finish(target.display_path(), &as_javascript(args.offset.unwrap_or(1.0)))?;
         self.stack.observed(&target, FsObservation::Present(version), &exec)?;
+        self.stack.shown(&target, blocks, &exec);
         Ok(ReadValue { path: target.display_path().to_owned(), offset: limits.offset, lines, total_lines })
     }
 
@@ -143,7 +156,7 @@ impl Read {
     }
 
     /// The one `stat` of a read: is there a file, and is it to be streamed?
-    async fn look(&self, target: &FsTarget, exec: &Arc<Execution>, call: &FsCall) -> Result<bool, ToolError> {
+    async fn look(&self, target: &FsTarget, exec: &Arc<Execution>, call: &FsCall) -> Result<bool, Failure> {
         let path = target.display_path();
         let Some(info) = self.stack.fs.stat(target, call).await? else {
             self.stack.observed(target, FsObservation::Absent, exec)?;

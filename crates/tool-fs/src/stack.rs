@@ -12,8 +12,14 @@ use dsh_plugin::{Context, Failure};
 use serde_json::{Value as Json, json};
 
 use crate::actor::{ToolActor, cwd};
+use crate::config::ToolFsConfig;
 use crate::escalation::Sandbox;
+use crate::hints::{Hints, Refused};
 use crate::remedy::with_remedy;
+use crate::seen_blocks::BlockScan;
+
+/// Said where a guard is required and there is nobody to give one.
+pub(crate) const NO_POLICY: &str = "mutation requires a guard, but no policy answered";
 
 /// What the tools stand on: the backend, and the context through which policies are asked and told.
 #[derive(Clone)]
@@ -22,13 +28,43 @@ pub(crate) struct Stack {
     pub(crate) fs: Arc<dyn FileSystem>,
     pub(crate) sandbox: Sandbox,
     require_guard: bool,
+    /// With `editHints`.
+    hints: Option<Arc<Hints>>,
 }
 
 impl Stack {
-    pub(crate) fn new(ctx: Context, require_guard: bool) -> Result<Self, Failure> {
+    pub(crate) fn new(ctx: Context, config: &ToolFsConfig) -> Result<Self, Failure> {
         let fs = ctx.service(FS)?;
         let sandbox = Sandbox::new(&ctx, &fs)?;
-        Ok(Self { ctx, fs, sandbox, require_guard })
+        let hints = config.edit_hints.then(|| Arc::new(Hints::new(fs.clone(), config.read_limit.get())));
+        Ok(Self { ctx, fs, sandbox, require_guard: config.require_guard, hints })
+    }
+
+    /// The failure as it is told: with a hint, where there are hints and there is one.
+    pub(crate) async fn told(&self, failure: impl Into<Failure>, refused: Refused<'_>) -> Failure {
+        match &self.hints {
+            Some(hints) => hints.told(failure.into(), refused).await,
+            None => failure.into(),
+        }
+    }
+
+    /// Takes note of a text while it is read, where there are hints.
+    pub(crate) fn block_scan(&self) -> Option<BlockScan> {
+        self.hints.as_ref().map(|_| BlockScan::default())
+    }
+
+    /// A session was shown the file that `blocks` passed through.
+    pub(crate) fn shown(&self, target: &FsTarget, blocks: Option<BlockScan>, exec: &Execution) {
+        if let (Some(hints), Some(blocks)) = (&self.hints, blocks) {
+            hints.shown(target, blocks, exec);
+        }
+    }
+
+    /// A session has left the file with this text.
+    pub(crate) fn wrote(&self, target: &FsTarget, after: &str, exec: &Execution) {
+        if let Some(hints) = &self.hints {
+            hints.wrote(target, after, exec);
+        }
     }
 
     /// What the path means for this caller. The path is passed on untrimmed. A name as `glob` and `grep` show one that is
@@ -99,11 +135,7 @@ impl Stack {
 
     fn needed<G>(&self, guard: Option<G>) -> Result<Option<G>, Failure> {
         if guard.is_none() && self.require_guard {
-            return Err(FsError::new(
-                FsErrorCode::NotObserved,
-                "mutation requires a guard, but no policy answered",
-            )
-            .into());
+            return Err(FsError::new(FsErrorCode::NotObserved, NO_POLICY).into());
         }
         Ok(guard)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dsh_fs::{WriteOperation, WriteOutcome};
+use dsh_fs::{FsOp, WriteOperation, WriteOutcome};
 use dsh_harness::{
     Annotations, Content, Execution, ObjectSchema, Schema, Tool, ToolDefinition, ToolError, ToolResult,
 };
@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 
 use crate::diff_card::{self, DiffMeta};
 use crate::envelope::envelope;
+use crate::hints::Refused;
 use crate::hunks;
 use crate::remedy::with_remedy;
 use crate::stack::{Stack, committed, non_blank};
@@ -74,13 +75,24 @@ impl Tool for Write {
         let target = self.stack.resolve(&args.file_path, &exec, &call).await?;
         let guard = self.stack.write_guard(&target, &exec).await?;
         let call = sandbox.granted(wider, &target, guard.as_ref(), &exec, call).await?;
-        let written = self
-            .stack
-            .fs
-            .write_text(&target, &args.content, guard.as_ref(), &call)
-            .await
-            .map_err(|refused| with_remedy(sandbox.told(refused, &target, &call)))?;
+        let written = match self.stack.fs.write_text(&target, &args.content, guard.as_ref(), &call).await {
+            Ok(written) => written,
+            Err(failure) => {
+                let failure = with_remedy(sandbox.told(failure, &target, &call));
+                let path = args.file_path.as_str();
+                let refused = Refused {
+                    op: FsOp::Write,
+                    path,
+                    target: Some(&target),
+                    edit: None,
+                    call: &call,
+                    exec: &exec,
+                };
+                return Err(self.stack.told(failure, refused).await.into());
+            }
+        };
         let WriteOutcome { operation, version, before, after, durable } = written;
+        self.stack.wrote(&target, &after, &exec);
         self.stack.committed(&target, version, durable, &exec)?;
         let operation = match operation {
             WriteOperation::Create => Operation::Create,

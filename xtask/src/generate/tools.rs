@@ -137,7 +137,7 @@ fn smallest(schema: &Json) -> Json {
 }
 
 /// A block that the text cannot end, whatever it holds.
-fn fenced(language: &str, text: &str) -> String {
+pub(crate) fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(3.max(longest + 1));
     format!("{fence}{language}\n{text}\n{fence}")

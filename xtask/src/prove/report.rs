@@ -87,6 +87,7 @@ fn title(proof: Proof) -> &'static str {
         Proof::Metadata => "Metadata",
         Proof::Ripgrep => "Search",
         Proof::Escape => "Escape",
+        Proof::Hints => "Hints",
     }
 }
 
@@ -145,6 +146,12 @@ Two rivals exchange folders and files of the workspace for links to their like o
 while a fenced program creates, overwrites and edits below them, and, under read rules, reads and searches. The tree outside
 stays the same, byte for byte, with the same inodes; no answer holds its marker or the name of a file that is only there. The
 same calls without a fence must get out, or the rivals would show nothing."
+        }
+        Proof::Hints => {
+            "\
+Valid edits of real source files are damaged in the sixteen ways in which models damage theirs, and made. The refusal's first
+line is as without hints; the hint names the line that was meant and the way, within 600 bytes; and where it names one place
+that differs in indentation, quotes or copied line numbers, what it says is done to the letter and makes the edit."
         }
     }
 }

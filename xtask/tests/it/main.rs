@@ -4,6 +4,7 @@
 mod budget;
 mod docs;
 mod forbidden;
+mod hints;
 mod history;
 mod imports;
 mod licences;

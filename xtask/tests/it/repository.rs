@@ -69,3 +69,8 @@ fn the_tool_catalogue_is_current() {
 fn the_option_reference_is_current() {
     is_current(Page::Options);
 }
+
+#[test]
+fn what_a_model_sees_is_current() {
+    is_current(Page::Model);
+}

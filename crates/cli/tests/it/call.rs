@@ -40,7 +40,8 @@ fn an_error_result_is_printed_too_and_gives_exit_code_1_after_all_calls() {
     let output = folder.output(calls);
     let cwd = folder.cwd();
     let shown = format!(
-        "Error: cannot read \"{0}/no.txt\": not found\n<path>{0}/n.txt</path>\n<type>file</type>\n<content>\nCreated file\n</content>\n",
+        "Error: cannot read \"{0}/no.txt\": not found\n\nNo file of that name is in the workspace. Use write if it is to be \
+         made.\n<path>{0}/n.txt</path>\n<type>file</type>\n<content>\nCreated file\n</content>\n",
         cwd.display()
     );
     assert_eq!((output.code, output.stdout), (Some(1), shown));

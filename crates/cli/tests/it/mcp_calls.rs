@@ -37,7 +37,8 @@ fn an_error_is_a_result_that_says_name_and_code() {
     let mut talk = Talk::mcp(&folder);
     let refused = talk.tool("edit", edit("one", "two"));
     let message = format!(
-        "edit requires reading \"{}\" first — read the file, then retry",
+        "edit requires reading \"{0}\" first — read the file, then retry\n\nCall read with file_path \"{0}\" (any part of it \
+         will do), then send this edit again.",
         folder.path("a.txt").display()
     );
     assert_eq!(refused["isError"], true);

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 
 fn search(time: Duration) -> Search {
-    Search::new(Arc::new(MemoryFileSystem::with_files([("/w/a.txt", "needle\n")])), time)
+    Search::new(Arc::new(MemoryFileSystem::with_files([("/w/a.txt", "needle\n")])), time, false)
 }
 
 fn exec(cancel: CancellationToken) -> Execution {

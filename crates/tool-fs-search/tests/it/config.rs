@@ -25,10 +25,11 @@ fn defaults_are_the_shipped_limits() {
         grep_max_line_bytes,
         search_meta_max_bytes,
         timeout_ms,
+        pattern_hints,
     } = default;
     let limits = [glob_max_results, grep_max_matches, grep_max_line_bytes, search_meta_max_bytes, timeout_ms];
     assert_eq!(limits.map(NonZeroU64::get), [100, 250, 2000, 65_536, 30_000]);
-    assert!(sample_over_cap_glob_results);
+    assert!(sample_over_cap_glob_results && !pattern_hints);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod cards;
 mod config;
 mod glob_text;
 mod grep_text;
+mod pattern_hint;
 mod prompts;
 mod rig;
 mod search;

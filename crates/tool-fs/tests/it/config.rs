@@ -17,6 +17,7 @@ fn defaults_are_the_shipped_limits() {
         read_max_bytes,
         read_stream_min_size,
         require_guard,
+        edit_hints,
     } = default;
     assert_eq!(
         (
@@ -24,9 +25,10 @@ fn defaults_are_the_shipped_limits() {
             read_max_line_length.get(),
             read_max_bytes.get(),
             read_stream_min_size.get(),
-            require_guard
+            require_guard,
+            edit_hints
         ),
-        (2000, 2000, 51_200, 10_485_760, false)
+        (2000, 2000, 51_200, 10_485_760, false, false)
     );
 }
 

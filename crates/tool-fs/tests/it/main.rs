@@ -12,6 +12,7 @@ mod edit;
 mod envelope;
 mod escalation;
 mod guards;
+mod hints;
 mod line_index;
 mod observed;
 mod page;

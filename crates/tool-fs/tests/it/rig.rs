@@ -59,6 +59,10 @@ impl Rig {
 
     /// Without any other policy, around files of which only those below `/w` may be written in `workspace-write` mode.
     pub(crate) async fn fenced(mode: SandboxMode, can_escalate: bool) -> Self {
+        Self::fenced_with(mode, can_escalate, ToolFsConfig::default()).await
+    }
+
+    pub(crate) async fn fenced_with(mode: SandboxMode, can_escalate: bool, config: ToolFsConfig) -> Self {
         let ctx = Context::root();
         ctx.plugin(HarnessPlugin, HarnessConfig::default()).await.unwrap();
         let inner = MemoryFileSystem::with_files([("/w/in.txt", "in\n"), ("/out.txt", "out\n")]);
@@ -67,7 +71,7 @@ impl Rig {
         ctx.provide(FS, files.clone()).unwrap();
         ctx.provide(SANDBOX_POLICY, Arc::new(Standing { mode, can_escalate }) as Arc<dyn SandboxPolicy>)
             .unwrap();
-        let plugin = ctx.plugin(ToolFsPlugin, ToolFsConfig::default()).await.unwrap();
+        let plugin = ctx.plugin(ToolFsPlugin, config).await.unwrap();
         let tools = ctx.service(TOOLS).unwrap();
         Self { ctx, files, tools, plugin, session: session("s1") }
     }
