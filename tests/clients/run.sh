@@ -27,7 +27,7 @@ if ! unchanged python "$here/python/requirements.txt"; then
     mv "$dir/python.stamp.new" "$dir/python.stamp"
 fi
 
-typescript=(package.json package-lock.json tsconfig.json client.ts elicitation.ts)
+typescript=(package.json package-lock.json tsconfig.json client.ts elicitation.ts newer.ts server.ts)
 if ! unchanged typescript "${typescript[@]/#/$here/typescript/}"; then
     mkdir -p "$dir/typescript"
     cp "${typescript[@]/#/$here/typescript/}" "$here/typescript/.npmrc" "$dir/typescript/"
@@ -39,4 +39,6 @@ failed=0
 "$dir/python/bin/python" "$here/python/client.py" "$bin" legacy || failed=1
 "$dir/python/bin/python" "$here/python/client.py" "$bin" 2026-07-28 || failed=1
 node "$dir/typescript/out/client.js" "$bin" || failed=1
+node "$dir/typescript/out/newer.js" "$bin" || failed=1
+"$here/inspector.sh" "$bin" "$dir/typescript/node_modules/.bin/mcp-inspector" || failed=1
 exit $failed

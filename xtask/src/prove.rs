@@ -1,7 +1,7 @@
 //! The proofs: what the built program does on a real disk when it is killed, meets rivals, or finds no room.
 //!
-//! Nothing of ours is called here: the program is started and spoken to in JSON lines, as anybody would, and the disk is
-//! looked at. A proof counts what it tried ([`Tally`]) and tells what did not hold. All of them are bounded in time and
+//! Nothing of ours is called here: the program is started and spoken to in JSON lines or over HTTP, as anybody would, and the
+//! disk is looked at. A proof counts what it tried ([`Tally`]) and tells what did not hold. All of them are bounded in time and
 //! amount; every process is ended by its id; what is mounted is mounted in a namespace that ends with its process.
 
 use std::fs;
@@ -30,6 +30,7 @@ mod readers;
 mod report;
 mod ripgrep;
 mod rivals;
+mod serve;
 mod strace;
 mod strangers;
 mod tally;
@@ -62,6 +63,8 @@ pub enum Proof {
     Escape,
     /// Refusals of damaged edits name the place and the reason
     Hints,
+    /// Many sessions over HTTP: load, slow and broken clients, a kill
+    Serve,
 }
 
 /// How the proofs are made.
@@ -102,6 +105,7 @@ impl Proof {
             Self::Ripgrep => "ripgrep",
             Self::Escape => "escape",
             Self::Hints => "hints",
+            Self::Serve => "serve",
         }
     }
 
@@ -120,6 +124,7 @@ impl Proof {
             Self::Ripgrep => ripgrep::prove(ground, tally),
             Self::Escape => escape::prove(ground, tally),
             Self::Hints => hints::prove(ground, tally),
+            Self::Serve => serve::prove(ground, tally),
         }
     }
 }

@@ -1,9 +1,14 @@
 //! The command line, as clap reads it. What is written here is the help.
 
+mod serving;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand};
+use dsh_harness::StateFolder;
+
+pub(crate) use serving::Mcp;
 
 /// File tools for AI agents: read, write, edit, glob and grep, where nothing that was not seen is overwritten.
 #[derive(Debug, Parser)]
@@ -23,6 +28,13 @@ pub(crate) struct Args {
     #[arg(long, global = true, value_name = "FILE")]
     compose: Option<PathBuf>,
 
+    /// Where the logs of sessions are kept, `<session>.jsonl` for each: what was called, what came of it.
+    ///
+    /// Made if it is not there, with mode 0700; the tools cannot write in it. Logs hold what was read and written, and grow
+    /// until you remove them. Default: no logs are kept.
+    #[arg(long, global = true, value_name = "DIR")]
+    state: Option<PathBuf>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -35,7 +47,7 @@ pub(crate) enum Command {
     /// Answer calls from standard input: one JSON line in, one JSON line out.
     #[command(after_long_help = RUN)]
     Run(Run),
-    /// Serve the tools over the Model Context Protocol on standard input and output.
+    /// Serve the tools over the Model Context Protocol: on standard input and output, or over HTTP.
     #[command(after_long_help = MCP)]
     Mcp(Mcp),
     /// Print the tools' names, descriptions and schemas exactly as a model gets them.
@@ -49,6 +61,15 @@ pub(crate) enum Command {
     /// Say what bounds the tools and what the system can do; list and judge what crashes have left.
     #[command(after_long_help = DOCTOR)]
     Doctor(Doctor),
+    /// Show what was called in a session and what came of it, from the log that --state keeps.
+    #[command(after_long_help = LOG)]
+    Log(Log),
+    /// Print a script that completes this command line in a shell.
+    #[command(after_long_help = COMPLETIONS)]
+    Completions(Completions),
+    /// Print the manual page, or write those of all commands into a folder.
+    #[command(after_long_help = "See also: `dsh-fs help COMMAND`, which says the same.")]
+    Man(Man),
 }
 
 #[derive(Debug, clap::Args)]
@@ -71,12 +92,6 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) values: bool,
 
-    #[command(flatten)]
-    pub(crate) confinement: Confinement,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Mcp {
     #[command(flatten)]
     pub(crate) confinement: Confinement,
 }
@@ -110,13 +125,46 @@ pub(crate) struct Doctor {
     pub(crate) older_than: u64,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Log {
+    /// The session's id.
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+
+    /// Show every line of what was read, changed or found, not only the first 20.
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// Print the events instead, one JSON object a line, with the cards of calls and results.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Man {
+    /// A folder that is there: gets dsh-fs.1, dsh-fs-call.1 and so on. Default: dsh-fs.1 on standard output.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
 /// What every command needs to know, checked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
     /// Absolute, a folder; as it was given otherwise, links and all.
     pub(crate) cwd: PathBuf,
     /// Absolute.
     pub(crate) compose: Option<PathBuf>,
+    /// Absolute; need not be there yet.
+    pub(crate) state: Option<StateFolder>,
+    /// Absolute: the folder whose folders sessions may work in, beside `cwd`.
+    pub(crate) workspaces: Option<PathBuf>,
 }
 
 impl Args {
@@ -127,7 +175,9 @@ impl Args {
             Ok(_) => bail!("--cwd {}: not a folder", cwd.display()),
             Err(error) => return Err(error).with_context(|| format!("--cwd {}", cwd.display())),
         }
-        Ok(Setup { cwd, compose: self.compose.as_deref().map(absolute).transpose()? })
+        let compose = self.compose.as_deref().map(absolute).transpose()?;
+        let state = self.state.as_deref().map(absolute).transpose()?.map(StateFolder::new);
+        Ok(Setup { cwd, compose, state, workspaces: None })
     }
 }
 
@@ -141,6 +191,7 @@ Examples:
   printf '%s\\n' '{\"tool\":\"read\",\"args\":{\"file_path\":\"README.md\"}}' | dsh-fs run
   dsh-fs mcp --cwd ~/project                            what an MCP client starts
   dsh-fs tools --compose my.yaml                        what a model is told
+  dsh-fs log s1 --state ~/.dsh-fs                       what was done in a session
 
 Exit codes:
   0  done
@@ -189,10 +240,16 @@ const MCP: &str = "\
 For a client's configuration:
   {\"mcpServers\": {\"files\": {\"command\": \"dsh-fs\", \"args\": [\"mcp\", \"--cwd\", \"/path/to/project\"]}}}
 
-With --confine the kernel holds the process within the workspace and the temporary folders, as a second wall behind the
-fence; the reason is on standard error, with exit code 2, where it cannot.
-
 The process is one session: what has been read is known until it ends. It ends with its input, with exit code 0.
+
+For many clients, each in a session of its own:
+  dsh-fs mcp --http 127.0.0.1:8100 --cwd ~/project
+  {\"mcpServers\": {\"files\": {\"type\": \"http\", \"url\": \"http://127.0.0.1:8100/mcp/my-session\"}}}
+A session is named in the URL or in the header Dsh-Session; a client of the older protocol that names none gets one of its
+own. Whoever has none can read and create files, not change them.
+
+With --confine the kernel holds the process within the workspaces and the temporary folders, as a second wall behind the
+fence; the reason is on standard error, with exit code 2, where it cannot.
 
 See also: `dsh-fs tools` and `dsh-fs prompt` for what a client is told.";
 
@@ -216,3 +273,27 @@ To see what the file system can do, two hidden files are made in the folder and 
 Exit codes: 0 nothing is left, 1 leftovers are there, 2 bad usage or a composition that cannot be used.
 
 See also: `dsh-fs call`, whose changes are published in this way.";
+
+const LOG: &str = "\
+Examples:
+  dsh-fs run --state ~/.dsh-fs < calls.jsonl   keep a log of each session
+  dsh-fs log s1 --state ~/.dsh-fs              what happened in session s1
+  dsh-fs log s1 --state ~/.dsh-fs --json       the same for programs
+
+Shows what was recorded, never what is in the files now: the lines that a read showed, what an edit or a write changed,
+what a search found, and errors. The session of `dsh-fs call` is s1, that of `dsh-fs mcp` over standard input is stdio.
+Cards are drawn by the tools of the composition (--compose); where a tool is not mounted, its text is shown. Lines are cut to
+the width of the terminal (or COLUMNS); NO_COLOR turns colours off. A last line that is not whole, as a killed process may
+leave it, is passed over, and said.
+
+Exit codes: 0 done, 2 there is no such log.
+
+See also: `dsh-fs doctor`, for what a killed process leaves in the workspace.";
+
+const COMPLETIONS: &str = "\
+Examples:
+  dsh-fs completions bash > ~/.local/share/bash-completion/completions/dsh-fs
+  dsh-fs completions zsh > ~/.zfunc/_dsh-fs
+  dsh-fs completions fish > ~/.config/fish/completions/dsh-fs.fish
+
+See also: `dsh-fs man`, the manual pages.";

@@ -9,10 +9,10 @@ use dsh_fs_local::{LocalFileSystem, LocalFsConfig, LocalFsPlugin};
 use dsh_fs_observation_policy::ObservationPolicyPlugin;
 use dsh_fs_sandbox::{Place, SandboxConfig, SandboxPlugin};
 use dsh_harness::{
-    HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, SpillLocalConfig, SpillLocalPlugin, SystemPrompt, TOOLS,
-    TimeoutPolicyPlugin, ToolRegistry,
+    HarnessConfig, HarnessPlugin, SYSTEM_PROMPT, SpillLocalConfig, SpillLocalPlugin, StateFolder,
+    SystemPrompt, TOOLS, TimeoutPolicyPlugin, ToolRegistry,
 };
-use dsh_plugin::{Composition, Configured, Context, Registry};
+use dsh_plugin::{Composition, Configured, Context, MountedRows, Registry};
 use dsh_tool_fs::ToolFsPlugin;
 use dsh_tool_fs_search::SearchPlugin;
 use tokio::runtime::Runtime;
@@ -112,7 +112,7 @@ fn warn_of_open_folders(setup: &Setup, fence: Option<&FenceConfig>) {
 /// A composition whose names are known and whose settings are right. Nothing of it is started.
 pub(crate) struct Composed {
     pub(crate) place: Place,
-    rows: Vec<Configured>,
+    pub(crate) rows: Vec<Configured>,
 }
 
 impl Composed {
@@ -124,13 +124,22 @@ impl Composed {
         // What a fence is told of its place depends on the other rows.
         let known = composition.bind(&registry())?;
         let mut place = Place::new(temp());
-        place.protected =
-            setup.compose.iter().chain(spill_roots(&known)).map(|path| in_its_folder(path)).collect();
+        let state = setup.state.as_ref().map(StateFolder::path);
+        // Where the composition is a link, the file that it leads to is as good as it.
+        let behind = setup.compose.as_ref().and_then(|file| std::fs::canonicalize(file).ok());
+        let ours = setup.compose.iter().chain(&behind).chain(spill_roots(&known));
+        let ours = ours.map(PathBuf::as_path).chain(state);
+        place.protected = ours.map(in_its_folder).collect();
+        place.protected.dedup();
         place.canonical = |path| std::fs::canonicalize(path).ok();
         place.kernel_confined = confinement.confine;
-        let composed = Self { rows: composition.bind(&registry_at(place.clone()))?, place };
-        warn_of_open_folders(setup, composed.fence());
-        Ok(composed)
+        let rows = composition.bind(&registry_at(place.clone()))?;
+        let rows = rows.into_iter().map(|row| match row.config::<FenceConfig>() {
+            // Another file that is protected makes it another fence.
+            Some(_) => row.made_with(format!("{:?}", place.protected)),
+            None => row,
+        });
+        Ok(Self { rows: rows.collect(), place })
     }
 
     /// The row that gives the files.
@@ -150,7 +159,9 @@ impl Composed {
     fn bounds(&self, setup: &Setup) -> Bounds {
         let mut scratch = self.place.writable.clone();
         scratch.extend(spill_roots(&self.rows).cloned());
-        Bounds::new(&setup.cwd, scratch, self.fence())
+        scratch.extend(setup.state.iter().map(|state| state.path().to_owned()));
+        let workspaces = std::iter::once(&setup.cwd).chain(&setup.workspaces).cloned().collect();
+        Bounds::new(workspaces, scratch, self.fence())
     }
 }
 
@@ -163,6 +174,8 @@ pub(crate) struct Running {
     pub(crate) ctx: Context,
     pub(crate) tools: Arc<ToolRegistry>,
     pub(crate) prompt: Arc<SystemPrompt>,
+    /// Until somebody takes over looking after them.
+    pub(crate) rows: Option<MountedRows>,
     runtime: Runtime,
 }
 
@@ -170,6 +183,10 @@ impl Running {
     /// Mounts the harness and then the composition, all or nothing; confined first, if that is wanted.
     pub(crate) fn start(setup: &Setup, confinement: Confinement) -> anyhow::Result<Self> {
         let composed = Composed::read(setup, confinement)?;
+        warn_of_open_folders(setup, composed.fence());
+        if let Some(state) = &setup.state {
+            state.make().with_context(|| format!("--state {}", state.path().display()))?;
+        }
         if confinement.confine {
             // The kernel confines a thread and those that it starts: now there is only this one.
             confine::confine(&composed.bounds(setup))?;
@@ -184,10 +201,10 @@ impl Running {
         let limit = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
         let _heard = runtime.block_on(async { signal(limit) }).context("cannot handle signals")?;
         let ctx = Context::root();
-        runtime.block_on(mount(&ctx, composed.rows))?;
+        let rows = Some(runtime.block_on(mount(&ctx, composed.rows))?);
         let tools = ctx.service(TOOLS)?;
         let prompt = ctx.service(SYSTEM_PROMPT)?;
-        Ok(Self { ctx, tools, prompt, runtime })
+        Ok(Self { ctx, tools, prompt, rows, runtime })
     }
 
     pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
@@ -201,10 +218,9 @@ impl Running {
     }
 }
 
-async fn mount(ctx: &Context, rows: Vec<Configured>) -> anyhow::Result<()> {
+async fn mount(ctx: &Context, rows: Vec<Configured>) -> anyhow::Result<MountedRows> {
     // These tools serve somebody else's agent, who is not to be told that it is another one.
     let harness = HarnessConfig { include_harness_identity: false, ..HarnessConfig::default() };
     ctx.plugin(HarnessPlugin, harness).await?;
-    ctx.compose(rows).await?;
-    Ok(())
+    Ok(ctx.compose(rows).await?)
 }

@@ -23,17 +23,18 @@ const MOST: ABI = ABI::V9;
 pub(crate) struct Bounds {
     /// Temporary files and the program's own: they can be written in every mode.
     scratch: Vec<PathBuf>,
-    workspace: Option<PathBuf>,
+    workspaces: Vec<PathBuf>,
     /// `None`: everything can be read.
     readable: Option<Vec<PathBuf>>,
 }
 
 impl Bounds {
-    /// With `workspace` unless the fence is for reading only. A mode that permits more than that is of no use here.
-    pub(crate) fn new(workspace: &Path, scratch: Vec<PathBuf>, fence: Option<&FenceConfig>) -> Self {
+    /// With `workspaces` unless the fence is for reading only. A mode that permits more than that is of no use here.
+    pub(crate) fn new(workspaces: Vec<PathBuf>, scratch: Vec<PathBuf>, fence: Option<&FenceConfig>) -> Self {
         let writes = fence.is_none_or(|fence| fence.mode != SandboxMode::ReadOnly);
         let roots = fence.map(|fence| &fence.read_roots).filter(|roots| !roots.is_empty());
-        Self { scratch, workspace: writes.then(|| workspace.to_owned()), readable: roots.cloned() }
+        let workspaces = if writes { workspaces } else { Vec::new() };
+        Self { scratch, workspaces, readable: roots.cloned() }
     }
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn confine(bounds: &Bounds) -> anyhow::Result<()> {
         made.with_context(|| format!("--confine: cannot make {}", folder.display()))?;
         rules = permit(rules, folder, handled)?;
     }
-    if let Some(folder) = &bounds.workspace {
+    for folder in &bounds.workspaces {
         rules = permit(rules, folder, AccessFs::from_write(MOST))?;
     }
     for folder in bounds.readable.iter().flatten() {

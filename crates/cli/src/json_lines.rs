@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dsh_harness::{ErrorInfo, ToolCall, ToolRegistry, ToolResult};
+use dsh_harness::{ErrorInfo, StateFolder, ToolCall, ToolRegistry, ToolResult};
 use serde_json::{Map, Value as Json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,14 @@ impl JsonLines {
     /// No line answered and no session begun yet. `cwd` is the workspace of all sessions, an absolute path; `values` adds
     /// the canonical value to each success, as `--values` does.
     pub fn new(tools: Arc<ToolRegistry>, cwd: PathBuf, values: bool) -> Self {
-        Self { tools, sessions: Sessions::new(cwd), values }
+        Self { tools, sessions: Sessions::new(cwd, None), values }
+    }
+
+    /// Has the logs of all sessions kept in a folder, as `--state` does. To be said before the first line.
+    #[must_use]
+    pub fn recorded_in(mut self, state: StateFolder) -> Self {
+        self.sessions.record_in(state);
+        self
     }
 
     /// Makes the calls of one line, which is given with or without its newline, and gives back the JSON object that

@@ -6,11 +6,14 @@
 
 mod args;
 mod call;
+mod completions;
 mod compose;
 mod confine;
 mod doctor;
 mod json_lines;
+mod log;
 mod logs;
+mod man;
 mod mcp;
 mod output;
 mod prompt;
@@ -18,6 +21,8 @@ mod request;
 mod run;
 mod sessions;
 mod tools;
+mod watch;
+mod workspaces;
 
 use std::process::ExitCode;
 
@@ -50,6 +55,9 @@ pub fn main() -> ExitCode {
         Command::Tools => tools::main(&setup),
         Command::Prompt => prompt::main(&setup),
         Command::Doctor(command) => doctor::main(&setup, &command),
+        Command::Log(command) => log::main(&setup, &command),
+        Command::Completions(command) => Ok(completions::main(&command)),
+        Command::Man(command) => man::main(&command),
     };
     match result {
         Ok(code) => code,

@@ -57,8 +57,13 @@ pub(crate) fn failed(error: &anyhow::Error, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
+/// Says something on standard error, in one line, for the person who looks after the program.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "dsh-fs: {text}");
+}
+
 /// The error and its causes, without the causes that the text before them has already told.
-fn message(error: &anyhow::Error) -> String {
+pub(crate) fn message(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
         "" => cause,
         said if said.contains(&cause) => told,

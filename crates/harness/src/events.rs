@@ -85,7 +85,7 @@ pub struct ResultPublished {
     pub result: Arc<ToolResult>,
 }
 
-/// `tools/change`: a tool was registered or has gone.
+/// `tools/change`: a tool was registered or has gone, or what a session may use of them is another.
 #[derive(Debug)]
 pub struct ToolsChanged;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
+use crate::report::Reporter;
 use crate::session::Session;
 
 /// A request to run a tool, as a model or a program makes it.
@@ -38,10 +39,12 @@ pub struct Execution {
     pub session: Option<Arc<Session>>,
     /// Cancelled when the caller or a wrapper gives up. A body stops at its next safe point; it is waited for.
     pub cancel: CancellationToken,
+    /// Where a body that takes long says how far it has come.
+    pub report: Reporter,
 }
 
 impl Execution {
-    /// The execution of a call.
+    /// The execution of a call, with nobody to report to.
     #[must_use]
     pub fn new(call: ToolCall) -> Self {
         Self {
@@ -50,6 +53,7 @@ impl Execution {
             arguments: Arc::new(call.arguments),
             session: call.session,
             cancel: call.cancel,
+            report: Reporter::default(),
         }
     }
 

@@ -2,13 +2,19 @@
 
 mod approval;
 mod content;
+mod door;
 mod error;
 mod events;
 mod execution;
+mod file_name;
+mod log_file;
 mod pipeline;
 mod plugin;
 mod progress;
+mod recorded;
 mod registry;
+mod report;
+mod restriction;
 mod result;
 mod scheduler;
 mod schema;
@@ -26,14 +32,19 @@ pub use approval::{
     APPROVAL, Approval, ApprovalConfig, ApprovalOutcome, ApprovalPlugin, ApprovalPolicy, ApprovalRequest,
     AskApproval,
 };
-pub use content::Content;
+pub use content::{Content, Media};
+pub use door::Pause;
 pub use error::{ToolArgsError, ToolDenied, ToolError};
 pub use events::{
     Decision, Execute, PostExecute, PreExecute, ResultPublished, SystemPromptChanged, ToolsChanged, Verdict,
 };
 pub use execution::{Execution, ToolCall};
+pub use log_file::{RecordedEvents, StateFolder};
 pub use plugin::{HarnessConfig, HarnessPlugin};
+pub use recorded::{RecordedCall, RecordedEvent};
 pub use registry::{TOOLS, ToolRegistry};
+pub use report::{Pulse, Report, Reporter};
+pub use restriction::ToolFilter;
 pub use result::{CanonicalValue, ErrorInfo, Outcome, ToolResult};
 pub use schema::{ObjectSchema, Schema};
 pub use session::{Session, SessionHeader};

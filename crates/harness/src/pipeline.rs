@@ -14,7 +14,9 @@ use crate::error::failures;
 use crate::events::{Decision, Execute, PostExecute, PreExecute, ResultPublished, Verdict};
 use crate::execution::{Execution, ToolCall};
 use crate::progress::Progress;
+use crate::recorded;
 use crate::registry::Shared;
+use crate::report::Reporter;
 use crate::result::{ErrorInfo, ToolResult};
 use crate::session_log::short;
 
@@ -34,6 +36,8 @@ pub(crate) struct Dispatched {
 struct Flight {
     exec: Arc<Execution>,
     progress: Arc<Progress>,
+    /// The number of its `tool/call` in its session's log.
+    began: Option<u64>,
 }
 
 enum Outcome {
@@ -45,14 +49,14 @@ enum Outcome {
 
 /// Whether the call may run: cancellation, `tools/pre-execute` (which may have a person asked), guards, cancellation again.
 /// Every call that comes here is in its session's log; its result follows in [`commit`].
-pub(crate) async fn prepare(shared: &Shared, call: ToolCall) -> Prepared {
-    let exec = Arc::new(Execution::new(call));
-    if let Some(session) = &exec.session {
+pub(crate) async fn prepare(shared: &Shared, call: ToolCall, report: Reporter) -> Prepared {
+    let exec = Arc::new(Execution { report, ..Execution::new(call) });
+    let began = exec.session.as_ref().map(|session| {
         let data = json!({ "callId": short(&exec.call_id), "name": short(&exec.tool) });
-        session.log().append("tool/call", data);
-    }
+        session.log().append_whole(recorded::CALL, data, || recorded::call(&exec))
+    });
     let refused = refusal(shared, &exec).await;
-    Prepared { flight: Flight { exec, progress: Arc::default() }, refused }
+    Prepared { flight: Flight { exec, progress: Arc::default(), began }, refused }
 }
 
 /// `tools/execute` with the body inside; the only step that overlaps with those of other calls.
@@ -61,7 +65,7 @@ pub(crate) async fn dispatch(shared: &Arc<Shared>, prepared: Prepared) -> Dispat
     if let Some(outcome) = refused {
         return Dispatched { flight, outcome };
     }
-    let Flight { exec, progress } = &flight;
+    let Flight { exec, progress, .. } = &flight;
     let body = {
         let (shared, original, progress) = (shared.clone(), exec.clone(), progress.clone());
         move |exec: Arc<Execution>| async move { Ok(run_body(&shared, exec, &original, &progress).await) }
@@ -85,8 +89,9 @@ pub(crate) async fn commit(shared: &Shared, dispatched: Dispatched) -> ToolResul
         // Whoever turned the success into a failure: what the body changed for good stays said.
         result.meta = flight.progress.committed().cloned();
     }
-    if let Some(session) = &flight.exec.session {
-        session.log().append("tool/result", logged(&flight.exec, &result));
+    if let (Some(session), Some(began)) = (&flight.exec.session, flight.began) {
+        let whole = || recorded::result(began, &flight.exec, &result);
+        session.log().append_whole(recorded::RESULT, logged(&flight.exec, &result), whole);
     }
     let published = ResultPublished { exec: flight.exec, result: Arc::new(result) };
     if let Err(error) = shared.context.emit::<ResultPublished>(&published) {
@@ -96,7 +101,7 @@ pub(crate) async fn commit(shared: &Shared, dispatched: Dispatched) -> ToolResul
     Arc::unwrap_or_clone(published.result)
 }
 
-/// A result as the session's log keeps it: no arguments and no contents, which may be whole files.
+/// A result as the session's log keeps it in memory: no arguments and no contents, which may be whole files.
 fn logged(exec: &Execution, result: &ToolResult) -> Json {
     let mut data = json!({ "callId": short(&exec.call_id) });
     if let Some(ErrorInfo { name, code, .. }) = result.error() {
@@ -182,7 +187,7 @@ async fn run_body(
     original: &Arc<Execution>,
     progress: &Progress,
 ) -> ToolResult {
-    let Some(tool) = shared.tool(&original.tool) else {
+    let Some(tool) = shared.tool_for(&original.tool, original.session.as_deref()) else {
         return ToolResult::failure(failures::unknown_tool(&original.tool));
     };
     if exec.cancel.is_cancelled() || original.cancel.is_cancelled() {
@@ -245,7 +250,7 @@ fn revalued(shared: &Shared, exec: &Execution, result: ToolResult, value: &Json)
         let message = "tools/post-execute cannot replace the value of a failed result";
         return ToolResult::failure(failures::misused_verdict(message));
     }
-    match shared.tool(&exec.tool) {
+    match shared.tool_for(&exec.tool, exec.session.as_deref()) {
         Some(tool) => ToolResult { contexts: result.contexts, ..tool.with_value(&exec.arguments, value) },
         None => ToolResult::failure(failures::unknown_tool(&exec.tool)),
     }

@@ -3,16 +3,21 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::time::Duration;
 
 use dsh_plugin::panics::catch;
 use dsh_plugin::{Context, Failure, PlainError, ServiceKey};
 use serde_json::Value as Json;
 
+use crate::door::{Door, Pause};
 use crate::events::ToolsChanged;
 use crate::execution::{Execution, ToolCall};
 use crate::pipeline;
+use crate::report::Reporter;
+use crate::restriction::Restriction;
 use crate::result::ToolResult;
 use crate::scheduler;
+use crate::session::Session;
 use crate::tool::{Concurrency, Tool, ToolDefinition};
 use crate::typed_tool::{AnyTool, TypedTool};
 
@@ -22,7 +27,7 @@ pub const TOOLS: ServiceKey<ToolRegistry> = ServiceKey::new("tools");
 /// All tools of one context tree, and the one way to run them. A cheap handle.
 #[derive(Clone)]
 pub struct ToolRegistry {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 pub(crate) struct Shared {
@@ -30,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) context: Context,
     /// How many parallel calls of one batch are in flight at most.
     pub(crate) max_parallel: NonZeroUsize,
+    door: Door,
     entries: RwLock<Entries>,
 }
 
@@ -37,6 +43,7 @@ pub(crate) struct Shared {
 struct Entries {
     tools: Vec<Entry<Arc<dyn AnyTool>>>,
     guards: Vec<Entry<Guard>>,
+    restrictions: Vec<Entry<Restriction>>,
     next: u64,
 }
 
@@ -51,8 +58,8 @@ type Guard = Arc<dyn Fn(&Execution) -> Option<String> + Send + Sync>;
 impl ToolRegistry {
     /// A registry whose events are emitted in `context`. [`HarnessPlugin`](crate::HarnessPlugin) makes one.
     pub fn new(context: &Context, max_parallel: NonZeroUsize) -> Self {
-        let entries = RwLock::default();
-        Self { shared: Arc::new(Shared { context: context.clone(), max_parallel, entries }) }
+        let (door, entries) = (Door::default(), RwLock::default());
+        Self { shared: Arc::new(Shared { context: context.clone(), max_parallel, door, entries }) }
     }
 
     /// Adds a tool until `owner` is disposed, and tells `tools/change`. A name that is taken is an error, and so
@@ -81,7 +88,7 @@ impl ToolRegistry {
             self.shared.write().tools.retain(|entry| entry.id != id);
             return Err(error.into());
         }
-        let told = self.shared.context.emit::<ToolsChanged>(&());
+        let told = self.shared.tell_change();
         if told.is_err() {
             // The effect stays with its owner; it will find nothing to undo.
             self.shared.write().tools.retain(|entry| entry.id != id);
@@ -115,17 +122,45 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// The definitions, ascending by the UTF-16 code units of their names.
+    /// The definitions of all tools, ascending by the UTF-16 code units of their names.
     pub fn definitions(&self) -> Vec<ToolDefinition> {
-        let mut all: Vec<_> =
-            self.shared.read().tools.iter().map(|entry| entry.item.definition().clone()).collect();
+        self.definitions_for(None)
+    }
+
+    /// The definitions of the tools that calls of `session` may use, in the same order: all but those that are
+    /// [restricted](Self::restrict). For no session these are all.
+    pub fn definitions_for(&self, session: Option<&Session>) -> Vec<ToolDefinition> {
+        let entries = self.shared.read();
+        let mut all: Vec<_> = entries
+            .tools
+            .iter()
+            .map(|entry| entry.item.definition())
+            .filter(|definition| entries.admit(&definition.name, session))
+            .cloned()
+            .collect();
+        drop(entries);
         all.sort_by(|a, b| a.name.encode_utf16().cmp(b.name.encode_utf16()));
         all
     }
 
     /// A tool by its exact name.
     pub fn get(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
-        self.shared.tool(name)
+        self.get_for(name, None)
+    }
+
+    /// A tool by its exact name, if calls of `session` may use it.
+    pub fn get_for(&self, name: &str, session: Option<&Session>) -> Option<Arc<dyn AnyTool>> {
+        self.shared.tool_for(name, session)
+    }
+
+    /// Waits until no call is under way, and holds back those that come from now on until the pause is dropped: for
+    /// exchanging plugins without a call that meets half of them. A call that is cancelled while it is held back is
+    /// answered at once.
+    ///
+    /// `None` if calls were still under way after `patience`; then nothing is held back any more. Needs a tokio runtime
+    /// with time. Do not make a call while keeping the pause: it would wait for its end.
+    pub async fn pause(&self, patience: Duration) -> Option<Pause> {
+        self.shared.door.close(patience).await
     }
 
     /// Runs one call through the pipeline. It never fails and never panics: whatever happens is a result, and
@@ -134,7 +169,13 @@ impl ToolRegistry {
     /// Cancel by the call's token, and wait: the body is given the time to settle. Dropping the future drops the
     /// body.
     pub async fn execute(&self, call: ToolCall) -> ToolResult {
-        let prepared = pipeline::prepare(&self.shared, call).await;
+        self.execute_reporting(call, Reporter::default()).await
+    }
+
+    /// The same, for a caller who wants to know how far a long call has come.
+    pub async fn execute_reporting(&self, call: ToolCall, report: Reporter) -> ToolResult {
+        let _inside = self.shared.door.enter(std::slice::from_ref(&call)).await;
+        let prepared = pipeline::prepare(&self.shared, call, report).await;
         let dispatched = pipeline::dispatch(&self.shared, prepared).await;
         pipeline::commit(&self.shared, dispatched).await
     }
@@ -146,12 +187,13 @@ impl ToolRegistry {
     /// pre-execute and post-execute happen one at a time in the order of the calls. Of calls that are cancelled none
     /// starts any more; those that run are waited for.
     pub async fn execute_batch(&self, calls: Vec<ToolCall>) -> Vec<ToolResult> {
+        let _inside = self.shared.door.enter(&calls).await;
         scheduler::run(&self.shared, calls).await
     }
 
     /// May this call overlap with others? Unknown tools and arguments that do not fit run alone.
     pub fn concurrency(&self, tool: &str, arguments: &Json) -> Concurrency {
-        self.shared.concurrency(tool, arguments)
+        self.shared.concurrency(tool, arguments, None)
     }
 
     /// How many parallel calls may be in flight at once.
@@ -171,17 +213,36 @@ impl ToolRegistry {
 }
 
 impl Shared {
-    pub(crate) fn tool(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+    /// A tool by its exact name, if calls of `session` may use it.
+    pub(crate) fn tool_for(&self, name: &str, session: Option<&Session>) -> Option<Arc<dyn AnyTool>> {
         let entries = self.read();
-        entries
-            .tools
-            .iter()
-            .find(|entry| entry.item.definition().name == name)
-            .map(|entry| entry.item.clone())
+        let found = entries.tools.iter().find(|entry| entry.item.definition().name == name)?;
+        entries.admit(name, session).then(|| found.item.clone())
     }
 
-    pub(crate) fn concurrency(&self, tool: &str, arguments: &Json) -> Concurrency {
-        self.tool(tool).map_or(Concurrency::Exclusive, |tool| tool.concurrency(arguments))
+    pub(crate) fn concurrency(&self, tool: &str, arguments: &Json, session: Option<&Session>) -> Concurrency {
+        self.tool_for(tool, session).map_or(Concurrency::Exclusive, |tool| tool.concurrency(arguments))
+    }
+
+    /// Its id. Restrictions of sessions that are gone go too: a new one is the time for that.
+    pub(crate) fn add_restriction(&self, item: Restriction) -> u64 {
+        let mut entries = self.write();
+        entries.restrictions.retain(|entry| !entry.item.is_over());
+        let id = entries.take_id();
+        entries.restrictions.push(Entry { id, item });
+        id
+    }
+
+    /// Whether it was still there.
+    pub(crate) fn remove_restriction(&self, id: u64) -> bool {
+        let restrictions = &mut self.write().restrictions;
+        let before = restrictions.len();
+        restrictions.retain(|entry| entry.id != id);
+        restrictions.len() < before
+    }
+
+    pub(crate) fn tell_change(&self) -> Result<(), Failure> {
+        self.context.emit::<ToolsChanged>(&())
     }
 
     /// The first refusal of the guards, as they are now.
@@ -201,6 +262,10 @@ impl Shared {
 }
 
 impl Entries {
+    fn admit(&self, name: &str, session: Option<&Session>) -> bool {
+        self.restrictions.iter().all(|entry| entry.item.admits(name, session))
+    }
+
     fn take_id(&mut self) -> u64 {
         self.next += 1;
         self.next
@@ -222,7 +287,7 @@ fn remove_tool(shared: &Weak<Shared>, id: u64) {
         entries.tools.iter().position(|entry| entry.id == id).map(|at| entries.tools.remove(at))
     };
     if removed.is_some()
-        && let Err(error) = shared.context.emit::<ToolsChanged>(&())
+        && let Err(error) = shared.tell_change()
     {
         tracing::warn!(%error, "a listener of tools/change failed while a tool was removed");
     }

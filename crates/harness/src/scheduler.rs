@@ -11,6 +11,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use crate::execution::ToolCall;
 use crate::pipeline::{self, Dispatched};
 use crate::registry::Shared;
+use crate::report::Reporter;
 use crate::result::ToolResult;
 use crate::tool::Concurrency;
 
@@ -45,7 +46,9 @@ pub(crate) async fn run(shared: &Arc<Shared>, calls: Vec<ToolCall>) -> Vec<ToolR
             && let Some((index, call)) = pending.next()
         {
             alone = class == Concurrency::Exclusive;
-            let prepared = meanwhile(&mut running, &mut ended, pipeline::prepare(shared, call)).await;
+            let prepared =
+                meanwhile(&mut running, &mut ended, pipeline::prepare(shared, call, Reporter::default()))
+                    .await;
             running.push(async move { (index, pipeline::dispatch(shared, prepared).await) });
             continue;
         }
@@ -80,5 +83,5 @@ fn concurrency(shared: &Shared, call: &ToolCall, total: usize) -> Concurrency {
         // Nobody to overlap with, so the arguments need not be read just for this.
         return Concurrency::Exclusive;
     }
-    shared.concurrency(&call.tool, &call.arguments)
+    shared.concurrency(&call.tool, &call.arguments, call.session.as_deref())
 }

@@ -12,18 +12,21 @@ mod validate;
 pub struct ObjectSchema {
     properties: Vec<Property>,
     closed: bool,
+    keywords: Map<String, Json>,
 }
 
 /// The schema of one value: the small subset of JSON Schema whose messages are part of the interface.
 ///
 /// It prints its keys in a fixed order: `type`, `description`, `title`, `default`, then what belongs to the
-/// type (`additionalProperties`, `properties`, `required`; `items`; `enum`, `const`; `oneOf` comes first).
+/// type (`additionalProperties`, `properties`, `required`; `items`; `enum`, `const`; `oneOf` comes first), then what
+/// [`with_keyword`](Self::with_keyword) added.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     kind: Kind,
     description: Option<String>,
     title: Option<String>,
     default: Option<Json>,
+    keywords: Map<String, Json>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -78,12 +81,21 @@ impl ObjectSchema {
         Self { closed: true, ..self }
     }
 
+    /// Adds a keyword of JSON Schema that is only told (`$schema`, `$defs`): validation does not know it. What the
+    /// schema prints itself stays as it is.
+    #[must_use]
+    pub fn with_keyword(mut self, name: impl Into<String>, value: impl Into<Json>) -> Self {
+        self.keywords.insert(name.into(), value.into());
+        self
+    }
+
     /// The names of the declared properties, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.properties.iter().map(|property| property.name.as_str())
     }
 
-    /// The JSON Schema, byte for byte what a model gets: `required` last, and left out when empty.
+    /// The JSON Schema, byte for byte what a model gets: `required` last but for added keywords, and left out when
+    /// empty.
     pub fn to_json(&self) -> Json {
         let mut node = Map::new();
         node.insert("type".to_owned(), "object".into());
@@ -124,6 +136,7 @@ impl ObjectSchema {
         if !required.is_empty() {
             node.insert("required".to_owned(), required.into());
         }
+        tell(&self.keywords, node);
     }
 }
 
@@ -199,6 +212,14 @@ impl Schema {
         Self { default: Some(value.into()), ..self }
     }
 
+    /// Adds a keyword of JSON Schema that is only told (`$ref`, `format`): validation does not know it. What the
+    /// schema prints itself stays as it is.
+    #[must_use]
+    pub fn with_keyword(mut self, name: impl Into<String>, value: impl Into<Json>) -> Self {
+        self.keywords.insert(name.into(), value.into());
+        self
+    }
+
     /// The JSON Schema of this value.
     pub fn to_json(&self) -> Json {
         let mut node = Map::new();
@@ -230,6 +251,7 @@ impl Schema {
             }
         }
         self.append_to(&mut node);
+        tell(&self.keywords, &mut node);
         Json::Object(node)
     }
 
@@ -239,7 +261,7 @@ impl Schema {
 
     fn of(kind: Kind, description: impl Into<String>) -> Self {
         let description = Some(description.into()).filter(|text| !text.is_empty());
-        Self { kind, description, title: None, default: None }
+        Self { kind, description, title: None, default: None, keywords: Map::new() }
     }
 
     fn append_to(&self, node: &mut Map<String, Json>) {
@@ -256,5 +278,12 @@ impl Schema {
             }
             Kind::Any | Kind::OneOf(_) | Kind::Scalar(_) => {}
         }
+    }
+}
+
+/// Appends what is told and not checked.
+fn tell(keywords: &Map<String, Json>, node: &mut Map<String, Json>) {
+    for (name, value) in keywords {
+        node.entry(name.as_str()).or_insert_with(|| value.clone());
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::log_file::{LogFile, StateFolder};
 use crate::session_log::SessionLog;
 
 /// What a session is from its first moment on; it never changes.
@@ -29,6 +30,14 @@ impl Session {
     #[must_use]
     pub fn new(header: SessionHeader) -> Arc<Self> {
         Arc::new(Self { header, log: SessionLog::default() })
+    }
+
+    /// Begins a session whose log is kept on disk too, in `state`: see [`SessionLog`]. One that was there before under the
+    /// same id shares its file with this one and nothing else.
+    #[must_use]
+    pub fn recorded(header: SessionHeader, state: &StateFolder) -> Arc<Self> {
+        let log = SessionLog::kept_in(LogFile::new(state, &header));
+        Arc::new(Self { header, log })
     }
 
     /// The immutable header.

@@ -1,9 +1,12 @@
-//! What has happened in a session, for those who must know it later: in memory, and bounded.
+//! What has happened in a session, for those who must know it later: in memory and bounded, and on disk where that is
+//! wanted.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value as Json;
+
+use crate::log_file::LogFile;
 
 /// How many events are kept.
 const MOST_EVENTS: usize = 1024;
@@ -25,10 +28,12 @@ pub struct LogEvent {
 /// The events of a session in the order in which they were appended.
 ///
 /// The latest 1024 are kept, and of each kind the last one, however old. Kinds are few: they are words of the program, never
-/// of a caller.
+/// of a caller. Of a [recorded](crate::Session::recorded) session each event is also a line in its file before `append` comes
+/// back; there the events of calls have arguments, contents and metadata too.
 #[derive(Debug, Default)]
 pub struct SessionLog {
     kept: Mutex<Kept>,
+    is_recorded: bool,
 }
 
 #[derive(Debug, Default)]
@@ -36,14 +41,33 @@ struct Kept {
     events: VecDeque<LogEvent>,
     last: HashMap<String, Json>,
     appended: u64,
+    file: Option<LogFile>,
 }
 
 impl SessionLog {
+    pub(crate) fn kept_in(file: LogFile) -> Self {
+        Self { kept: Mutex::new(Kept { file: Some(file), ..Kept::default() }), is_recorded: true }
+    }
+
     /// Adds an event, and gives its number.
     pub fn append(&self, kind: &str, data: Json) -> u64 {
+        self.append_event(kind, data, None)
+    }
+
+    /// The same, with all there is to know of it for the file.
+    pub(crate) fn append_whole(&self, kind: &str, data: Json, whole: impl FnOnce() -> Json) -> u64 {
+        let whole = self.is_recorded.then(whole);
+        self.append_event(kind, data, whole.as_ref())
+    }
+
+    fn append_event(&self, kind: &str, data: Json, whole: Option<&Json>) -> u64 {
         let mut kept = self.lock();
         kept.appended += 1;
         let seq = kept.appended;
+        if let Some(file) = &mut kept.file {
+            // Under the lock, so that the lines are in the order of their numbers.
+            file.append(seq, kind, whole.unwrap_or(&data));
+        }
         if kept.events.len() == MOST_EVENTS {
             kept.events.pop_front();
         }

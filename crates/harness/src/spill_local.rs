@@ -11,7 +11,6 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
-use std::fmt::Write as _;
 use std::fs::{DirBuilder, File};
 use std::hash::BuildHasher as _;
 use std::io::{self, Write as _};
@@ -35,6 +34,7 @@ use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
+use crate::file_name::encoded;
 use crate::settings::positive_integer;
 use crate::spill::{SPILL_STORE, SpillRequest, SpillStore, Spilled};
 
@@ -423,24 +423,6 @@ fn session_folder(id: &str) -> String {
 pub(crate) fn random_hex() -> String {
     let bits = RandomState::new().hash_one(std::process::id());
     format!("{:012x}", bits >> 16)
-}
-
-/// Any text as one name of a file: letters, digits, `.`, `_` and `-` as they are, any other UTF-16 unit as `~XXXX`.
-fn encoded(name: &str) -> String {
-    match name {
-        "" => return "~".to_owned(),
-        "." | ".." => return name.replace('.', "~002E"),
-        _ => {}
-    }
-    let mut encoded = String::new();
-    for unit in name.encode_utf16() {
-        match u8::try_from(unit) {
-            Ok(byte) if byte.is_ascii_alphanumeric() || b"._-".contains(&byte) => encoded.push(byte.into()),
-            // Writing to a `String` cannot fail.
-            _ => drop(write!(encoded, "~{unit:04X}")),
-        }
-    }
-    encoded
 }
 
 /// Does what blocks on Tokio's threads for that; outside a runtime on the spot.

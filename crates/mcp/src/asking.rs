@@ -1,37 +1,30 @@
-//! Questions for the person at the client: the protocol's elicitation, as the answerer of `approval/request`.
+//! Questions for the person at the client: the protocol's elicitation, for the tools' forms and as the answerer of
+//! `approval/request`.
 //!
 //! Which client is asked is decided by the call that is being made, not by a name: the question is put inside the call's own
 //! task, and that task knows its client. So several clients never get each other's questions.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::future::pending;
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dsh_harness::{ApprovalOutcome, ApprovalRequest, AskApproval, Session};
+use dsh_harness::{ApprovalRequest, AskApproval, Session};
 use dsh_plugin::{Context, EffectHandle, PluginError};
 use rmcp::model::{
-    CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses, ProtocolVersion,
-    RequestId, ServerRequest,
+    CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitationSchema,
+    ProtocolVersion, RequestId, ServerRequest,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
-use serde_json::Value as Json;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::elicit::Elicited;
 use crate::gate::Ticket;
-
-/// The key of the one question in an answer that requires input.
-const KEY: &str = "approval";
 
 /// How long a request of ours waits for the person.
 const MOST_PATIENCE: Duration = Duration::from_secs(5 * 60);
-
-/// How many calls may wait for their client to come back with an answer. Of more the oldest is asked anew.
-const MOST_OPEN: usize = 32;
 
 /// Characters of the agent's own words that a person is shown.
 const MOST_WORDS: usize = 1000;
@@ -46,12 +39,24 @@ pub(crate) fn answer_questions(ctx: &Context) -> Result<EffectHandle, PluginErro
         let call = CALL.try_with(Arc::clone).ok();
         async move {
             match call {
-                Some(call) if call.may_ask(&request) => Ok(call.ask(&request).await),
+                Some(call) if call.may_ask(&request) => {
+                    Ok(call.ask(params(question(&request), no_fields())).await.into())
+                }
                 // Not a call of any client, or of one that cannot ask: perhaps somebody else can.
                 _ => next.run(request).await,
             }
         }
     })
+}
+
+/// Asks the client of the call that is being made; without one nobody is there to ask.
+pub(crate) async fn ask(message: String, fields: ElicitationSchema) -> Elicited {
+    let Ok(call) = CALL.try_with(Arc::clone) else { return Elicited::Unavailable };
+    tokio::select! {
+        said = call.ask(params(message, fields)) => said,
+        // The body has to come to its end, also where the client has to be answered first.
+        () = call.cancel.cancelled() => Elicited::Cancelled,
+    }
 }
 
 /// How the client of a call can be asked.
@@ -66,28 +71,31 @@ enum Way {
 /// What one call can ask its client.
 pub(crate) struct Asking {
     way: Way,
-    session: Arc<Session>,
+    session: Option<Arc<Session>>,
     ticket: Arc<Ticket>,
     /// The call's own: cancelled where the client has to be answered first.
     cancel: CancellationToken,
     rounds: Mutex<Rounds>,
 }
 
+/// Questions that were answered, with their answers.
+pub(crate) type Answered = Vec<(ElicitRequestParams, Elicited)>;
+
 /// Of a call that the client makes again for each answer.
 #[derive(Default)]
 struct Rounds {
-    answered: Vec<(String, ApprovalOutcome)>,
+    answered: Answered,
     /// What the client is to be asked before it makes the call again.
-    open: Option<String>,
+    open: Option<ElicitRequestParams>,
 }
 
 impl Asking {
     /// `earlier` is what was answered when the client made the same call before.
     pub(crate) fn new(
         context: &RequestContext<RoleServer>,
-        session: Arc<Session>,
+        session: Option<Arc<Session>>,
         ticket: Arc<Ticket>,
-        earlier: Vec<(String, ApprovalOutcome)>,
+        earlier: Answered,
     ) -> Arc<Self> {
         let capability = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         // A client that names no kind of elicitation has the first there was: forms.
@@ -112,20 +120,20 @@ impl Asking {
     }
 
     /// What the client has to be asked before it makes the call again, and what it has answered already.
-    pub(crate) fn open_question(&self) -> Option<(String, Vec<(String, ApprovalOutcome)>)> {
+    pub(crate) fn open_question(&self) -> Option<(ElicitRequestParams, Answered)> {
         let mut rounds = self.rounds();
         let open = rounds.open.take()?;
         Some((open, std::mem::take(&mut rounds.answered)))
     }
 
     fn may_ask(&self, request: &ApprovalRequest) -> bool {
-        !matches!(self.way, Way::Not) && Arc::ptr_eq(&self.session, &request.session)
+        !matches!(self.way, Way::Not)
+            && self.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, &request.session))
     }
 
-    async fn ask(&self, request: &ApprovalRequest) -> ApprovalOutcome {
-        let question = question(request);
+    async fn ask(&self, question: ElicitRequestParams) -> Elicited {
         match &self.way {
-            Way::Not => ApprovalOutcome::Unavailable,
+            Way::Not => Elicited::Unavailable,
             Way::Request(peer) => {
                 // People are slow: other calls, reads first of all, do not wait for them.
                 let aside = self.ticket.step_aside();
@@ -133,15 +141,15 @@ impl Asking {
                 aside.back().await;
                 answer.unwrap_or_else(|_| {
                     tracing::warn!("nobody has answered an elicitation");
-                    ApprovalOutcome::Unavailable
+                    Elicited::Unavailable
                 })
             }
             Way::Answer => {
                 {
                     let mut rounds = self.rounds();
                     let known = rounds.answered.iter().find(|(answered, _)| *answered == question);
-                    if let Some((_, outcome)) = known {
-                        return *outcome;
+                    if let Some((_, said)) = known {
+                        return said.clone();
                     }
                     rounds.open = Some(question);
                 }
@@ -158,8 +166,8 @@ impl Asking {
 }
 
 /// Asks by a request, and withdraws it when this future is dropped.
-async fn ask_peer(peer: &Peer<RoleServer>, question: String) -> ApprovalOutcome {
-    let request = ServerRequest::ElicitRequest(ElicitRequest::new(params(question)));
+async fn ask_peer(peer: &Peer<RoleServer>, question: ElicitRequestParams) -> Elicited {
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(question));
     let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
     let answer = match sent {
         Ok(sent) => {
@@ -171,14 +179,14 @@ async fn ask_peer(peer: &Peer<RoleServer>, question: String) -> ApprovalOutcome 
         Err(error) => Err(error),
     };
     match answer {
-        Ok(ClientResult::ElicitResult(answer)) => outcome(&answer),
+        Ok(ClientResult::ElicitResult(answer)) => answer.into(),
         Ok(_) => {
             tracing::warn!("the client's answer to an elicitation is none");
-            ApprovalOutcome::Unavailable
+            Elicited::Unavailable
         }
         Err(error) => {
             tracing::warn!(%error, "the client could not be asked");
-            ApprovalOutcome::Unavailable
+            Elicited::Unavailable
         }
     }
 }
@@ -203,22 +211,13 @@ impl Drop for Asked {
     }
 }
 
-fn outcome(answer: &ElicitResult) -> ApprovalOutcome {
-    match answer.action {
-        ElicitationAction::Accept => ApprovalOutcome::AllowedOnce,
-        ElicitationAction::Decline => ApprovalOutcome::Rejected,
-        ElicitationAction::Cancel => ApprovalOutcome::Cancelled,
-        _ => ApprovalOutcome::Unavailable,
-    }
+fn params(message: String, fields: ElicitationSchema) -> ElicitRequestParams {
+    ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: fields }
 }
 
 /// A form without fields: the answer is yes or no.
-fn params(question: String) -> ElicitRequestParams {
-    ElicitRequestParams::FormElicitationParams {
-        meta: None,
-        message: question,
-        requested_schema: ElicitationSchema::new(BTreeMap::new()),
-    }
+fn no_fields() -> ElicitationSchema {
+    ElicitationSchema::new(BTreeMap::new())
 }
 
 /// The question in words. What comes from the agent is quoted and escaped, so that it can neither add a line nor hide one.
@@ -247,76 +246,5 @@ fn quoted(words: &str) -> String {
     match words.char_indices().nth(MOST_WORDS) {
         Some((end, _)) => format!("{:?} (cut)", &words[..end]),
         None => format!("{words:?}"),
-    }
-}
-
-/// Questions whose answers come with the same call, made again. What a client sends with it is believed only as far as it
-/// names a question that was asked for exactly this call.
-#[derive(Default)]
-pub(crate) struct OpenQuestions {
-    open: Mutex<VecDeque<Open>>,
-    hasher: RandomState,
-}
-
-struct Open {
-    state: String,
-    call: u64,
-    question: String,
-    answered: Vec<(String, ApprovalOutcome)>,
-}
-
-impl OpenQuestions {
-    /// The answer that asks.
-    pub(crate) fn ask(
-        &self,
-        tool: &str,
-        arguments: &Json,
-        question: String,
-        answered: Vec<(String, ApprovalOutcome)>,
-    ) -> InputRequiredResult {
-        let request = InputRequest::Elicitation(ElicitRequest::new(params(question.clone())));
-        // The hasher's keys are random, so nobody can foresee it.
-        let state = format!("{:016x}", RandomState::new().hash_one(&question));
-        let call = self.fingerprint(tool, arguments);
-        let mut open = self.lock();
-        if open.len() == MOST_OPEN {
-            open.pop_front();
-        }
-        open.push_back(Open { state: state.clone(), call, question, answered });
-        InputRequiredResult::new(Some(BTreeMap::from([(KEY.to_owned(), request)])), Some(state))
-    }
-
-    /// What the person has said to the questions of this call so far. Each question is answered once.
-    pub(crate) fn answers(
-        &self,
-        tool: &str,
-        arguments: &Json,
-        state: Option<&str>,
-        responses: Option<InputResponses>,
-    ) -> Vec<(String, ApprovalOutcome)> {
-        let (Some(state), Some(mut responses)) = (state, responses) else { return Vec::new() };
-        let call = self.fingerprint(tool, arguments);
-        let found = {
-            let mut open = self.lock();
-            let place = open.iter().position(|open| open.state == state && open.call == call);
-            place.and_then(|place| open.remove(place))
-        };
-        let (Some(Open { question, mut answered, .. }), Some(response)) = (found, responses.remove(KEY))
-        else {
-            return Vec::new();
-        };
-        let said = serde_json::from_value::<ElicitResult>(response);
-        let said = said.as_ref().map_or(ApprovalOutcome::Unavailable, outcome);
-        answered.push((question, said));
-        answered
-    }
-
-    fn fingerprint(&self, tool: &str, arguments: &Json) -> u64 {
-        self.hasher.hash_one((tool, arguments.to_string()))
-    }
-
-    // No foreign code runs under the lock, so a poisoned one is as good as new.
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -53,8 +53,17 @@ impl Gate {
 
     /// Takes the next place. Call it in the order in which the messages arrived.
     pub(crate) fn enter(self: &Arc<Self>, class: Concurrency) -> Ticket {
+        self.place(self.lock(), class)
+    }
+
+    /// The same, unless `most` calls are under way already.
+    pub(crate) fn enter_below(self: &Arc<Self>, most: usize, class: Concurrency) -> Option<Ticket> {
+        let queue = self.lock();
+        (queue.calls() < most).then(|| self.place(queue, class))
+    }
+
+    fn place(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>, class: Concurrency) -> Ticket {
         let go = Arc::new(Notify::new());
-        let mut queue = self.lock();
         let id = queue.next;
         queue.next += 1;
         queue.entries.push_back(Entry { id, class, running: false, go: go.clone() });
@@ -63,11 +72,16 @@ impl Gate {
         Ticket { gate: self.clone(), id, class, go }
     }
 
+    /// How many calls are under way: those that run, those that wait, those that have stepped aside.
+    pub(crate) fn calls(&self) -> usize {
+        self.lock().calls()
+    }
+
     /// Resolves when no call is under way.
     pub(crate) async fn empty(&self) {
         loop {
             let emptied = self.emptied.notified();
-            if self.lock().is_empty() {
+            if self.calls() == 0 {
                 return;
             }
             emptied.await;
@@ -81,8 +95,8 @@ impl Gate {
 }
 
 impl Queue {
-    fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.aside == 0
+    fn calls(&self) -> usize {
+        self.entries.len() + self.aside
     }
 
     fn start_ready(&mut self, max_parallel: NonZeroUsize) {
@@ -153,7 +167,7 @@ impl Drop for Ticket {
         let mut queue = self.gate.lock();
         queue.entries.retain(|entry| entry.id != self.id);
         queue.start_ready(self.gate.max_parallel);
-        if queue.is_empty() {
+        if queue.calls() == 0 {
             self.gate.emptied.notify_waiters();
         }
     }

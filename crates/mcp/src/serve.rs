@@ -4,43 +4,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dsh_harness::{SYSTEM_PROMPT, Session, TOOLS};
-use dsh_plugin::Context;
+use dsh_plugin::{Context, EffectHandle};
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::io::stdio_pipes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::{OpenQuestions, answer_questions};
+use crate::asking::answer_questions;
+use crate::calls::Calls;
+use crate::changes::Changes;
 use crate::error::McpError;
-use crate::gate::Gate;
-use crate::server::Server;
+use crate::options::ServeOptions;
+use crate::seat::Seat;
+use crate::server::{Served, Server};
 use crate::wire::Wire;
 
 /// How long calls that are still running at the end are waited for once they have been cancelled. They stop at their
 /// next safe point; a publication under way is finished.
-const LAST_CALLS: Duration = Duration::from_secs(10);
-
-/// What a server says of itself, and its limits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServeOptions {
-    /// `serverInfo.name`; by default `dsh-fs`.
-    pub name: String,
-    /// `serverInfo.version`; by default the version of this crate.
-    pub version: String,
-    /// The longest message that is taken, in bytes without its newline; by default 64 MiB. A longer one is skipped and
-    /// answered with a JSON-RPC error.
-    pub max_message_bytes: usize,
-}
-
-impl Default for ServeOptions {
-    fn default() -> Self {
-        Self {
-            name: "dsh-fs".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            max_message_bytes: 64 << 20,
-        }
-    }
-}
+pub(crate) const LAST_CALLS: Duration = Duration::from_secs(10);
 
 /// Serves one client over standard input and output until the input ends, or nobody reads the output any more.
 ///
@@ -72,22 +53,52 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let tools = ctx.service(TOOLS)?;
-    let prompt = ctx.service(SYSTEM_PROMPT)?;
-    let gate = Gate::new(tools.max_parallel_calls());
-    let wire = Wire::new(input, output, options.max_message_bytes, tools.clone(), gate.clone());
-    let ServeOptions { name, version, .. } = options;
-    let questions = Arc::new(OpenQuestions::default());
-    let server = Server { tools, prompt, session, gate: gate.clone(), questions, name, version };
-    let answering = answer_questions(ctx)?;
+    let max_message_bytes = options.max_message_bytes;
+    let harness = Harness::of(ctx, options, usize::MAX, usize::MAX)?;
+    let Harness { served, .. } = &harness;
+    let seat = Seat::new(session, served.tools.max_parallel_calls());
+    let wire = Wire::new(input, output, max_message_bytes, served.tools.clone(), seat.gate.clone());
+    let server = Server { served: served.clone(), seat: Some(seat.clone()) };
     let calls = CancellationToken::new();
-    let ended = connection(server, wire, &calls).await;
+    let ended = tokio::select! {
+        ended = connection(server, wire, &calls) => ended,
+        never = served.changes.tell() => match never {},
+    };
     calls.cancel();
-    if tokio::time::timeout(LAST_CALLS, gate.empty()).await.is_err() {
+    if tokio::time::timeout(LAST_CALLS, seat.gate.empty()).await.is_err() {
         tracing::warn!("calls are still running after the end of the input");
     }
-    answering.undo().await;
+    harness.release().await;
     ended
+}
+
+/// A harness that is being served, and what the server has registered in it.
+pub(crate) struct Harness {
+    pub(crate) served: Arc<Served>,
+    effects: [EffectHandle; 2],
+}
+
+impl Harness {
+    pub(crate) fn of(
+        ctx: &Context,
+        options: ServeOptions,
+        max_calls: usize,
+        max_session_calls: usize,
+    ) -> Result<Self, McpError> {
+        let (tools, prompt) = (ctx.service(TOOLS)?, ctx.service(SYSTEM_PROMPT)?);
+        let (changes, listening) = Changes::of(ctx)?;
+        let answering = answer_questions(ctx)?;
+        let calls = Calls::new(max_calls);
+        let served = Arc::new(Served { tools, prompt, options, calls, max_session_calls, changes });
+        Ok(Self { served, effects: [listening, answering] })
+    }
+
+    /// Takes back what was registered.
+    pub(crate) async fn release(self) {
+        for effect in self.effects {
+            effect.undo().await;
+        }
+    }
 }
 
 /// Until the connection ends. A handshake that fails does not end it: the client may try again.

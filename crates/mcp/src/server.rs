@@ -2,31 +2,44 @@
 
 use std::sync::Arc;
 
-use dsh_harness::{Session, SystemPrompt, ToolCall, ToolRegistry, ToolResult};
+use dsh_harness::{ErrorInfo, Session, SystemPrompt, ToolCall, ToolRegistry, ToolResult};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, ConstString as _, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, InputResponses, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
+    InitializeResult, InputResponses, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
-use serde_json::Value as Json;
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use serde_json::{Value as Json, json};
 
-use crate::answer::answer;
-use crate::asking::{Asking, OpenQuestions};
-use crate::gate::{Gate, Ticket};
+use crate::answer::Answering;
+use crate::asking::Asking;
+use crate::calls::Calls;
+use crate::changes::Changes;
+use crate::gate::Ticket;
 use crate::listing;
+use crate::options::ServeOptions;
+use crate::reports::{self, Reports};
+use crate::seat::Seat;
 
-/// A harness as the protocol sees it. Tools and prompt are asked each time; what is kept are questions without an answer.
-#[derive(Clone)]
-pub(crate) struct Server {
+/// What all clients of a server share. Tools and prompt are asked each time.
+pub(crate) struct Served {
     pub(crate) tools: Arc<ToolRegistry>,
     pub(crate) prompt: Arc<SystemPrompt>,
-    pub(crate) session: Arc<Session>,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) questions: Arc<OpenQuestions>,
-    pub(crate) name: String,
-    pub(crate) version: String,
+    pub(crate) options: ServeOptions,
+    pub(crate) calls: Calls,
+    /// How many calls one session may have under way.
+    pub(crate) max_session_calls: usize,
+    pub(crate) changes: Changes,
+}
+
+/// A harness as the protocol sees it.
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) served: Arc<Served>,
+    /// Who is asking, where it is always the same one. Else the transport says it with each request.
+    pub(crate) seat: Option<Arc<Seat>>,
 }
 
 /// What a client makes a call with again, once it has asked what it was to ask.
@@ -37,8 +50,25 @@ struct Again {
 }
 
 impl Server {
-    /// Runs one call when its turn has come, or answers that the person has to be asked first. An unknown tool is the protocol's error, as the protocol wants it; every
-    /// other failure is a result that the model sees.
+    /// Who is asking.
+    fn seat(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Seat>, ErrorData> {
+        let said =
+            || context.extensions.get::<http::request::Parts>()?.extensions.get::<Arc<Seat>>().cloned();
+        let seat = self.seat.clone().or_else(said);
+        seat.ok_or_else(|| ErrorData::internal_error("the transport did not say who is asking", None))
+    }
+
+    /// What the server says of itself to a session.
+    fn info(&self, session: Option<&Session>) -> ServerConfig {
+        let config = self.get_info();
+        match self.served.prompt.render_with_context(session) {
+            prompt if prompt.is_empty() => config,
+            prompt => config.with_instructions(prompt),
+        }
+    }
+
+    /// Runs one call when its turn has come, or answers that the person has to be asked first. An unknown tool is the
+    /// protocol's error, as the protocol wants it; every other failure is a result that the model sees.
     async fn run(
         &self,
         tool: String,
@@ -46,64 +76,111 @@ impl Server {
         again: Again,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        // A message that did not come through our own transport, or was no proper call, queues up here.
-        let ticket = context
-            .extensions
-            .remove::<Arc<Ticket>>()
-            .unwrap_or_else(|| Arc::new(self.gate.enter(self.tools.concurrency(&tool, &arguments))));
+        let Served { tools, options, calls, max_session_calls, .. } = &*self.served;
+        let seat = self.seat(&context)?;
+        // A message that did not come through our own pipes, or was no proper call, queues up here.
+        let (under_way, ticket) = if let Some(ticket) = context.extensions.remove::<Arc<Ticket>>() {
+            (None, ticket)
+        } else {
+            let under_way = calls.begin().ok_or_else(busy)?;
+            let class = tools.concurrency(&tool, &arguments);
+            let ticket = seat.gate.enter_below(*max_session_calls, class).ok_or_else(busy)?;
+            (Some(under_way), Arc::new(ticket))
+        };
         tokio::select! {
             () = ticket.turn() => {}
             // It need not wait to be told that it never ran.
             () = context.ct.cancelled() => {}
         }
-        let answered = self.questions.answers(&tool, &arguments, again.state.as_deref(), again.responses);
-        let asking = Asking::new(&context, self.session.clone(), ticket, answered);
+        let answered = seat.questions.answers(&tool, &arguments, again.state.as_deref(), again.responses);
+        let asking = Asking::new(&context, seat.session.clone(), ticket, answered);
         let call = ToolCall {
             id: context.id.to_string(),
             tool: tool.clone(),
             arguments: arguments.clone(),
-            session: Some(self.session.clone()),
+            session: seat.session.clone(),
             cancel: asking.cancel(),
         };
-        let result = asking.during(self.tools.execute(call)).await;
+        let (reporter, reports) = Reports::of(&context);
+        let cancel = asking.cancel();
+        // A pipeline is large, and would be part of every future around it.
+        let execution = Box::pin(asking.during(tools.execute_reporting(call, reporter)));
+        let run = calls.run(execution, &cancel);
+        let result = reports::during(reports, run).await;
         let open = asking.open_question();
         // And with it the ticket.
         drop(asking);
+        drop(under_way);
+        seat.touch();
         // Unless something was done all the same, it is to be done when the call comes again.
         if let Some((question, answered)) = open
             && result.is_error()
             && result.meta.is_none()
         {
-            return Ok(self.questions.ask(&tool, &arguments, question, answered).into());
+            return Ok(seat.questions.ask(&tool, &arguments, question, answered).into());
         }
-        if let Some(message) = unknown_tool(&result) {
-            return Err(ErrorData::invalid_params(message, None));
+        if let Some(unknown) = unknown_tool(&result) {
+            return Err(unknown);
         }
-        let card = self.tools.present_result(&tool, &arguments, &result);
-        Ok(answer(result, card).into())
+        let card = tools.present_result(&tool, &arguments, &result);
+        let changes = tools.get(&tool).is_some_and(|tool| !tool.definition().annotations.read_only);
+        let nobodys_change = seat.session.is_none() && changes;
+        Ok(Answering { options, card, nobodys_change }.answer(result).into())
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new(&self.name, &self.version));
-        match self.prompt.render_with_context(Some(&self.session)) {
-            prompt if prompt.is_empty() => config,
-            prompt => config.with_instructions(prompt),
-        }
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let ServeOptions { name, version, .. } = &self.served.options;
+        ServerConfig::new(capabilities).with_server_info(Implementation::new(name, version))
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let instructions = self.info(self.seat(&context)?.session.as_deref()).instructions;
+        context.peer.set_peer_info(request.clone());
+        let mut info = self.negotiate_initialize(&request)?;
+        info.instructions = instructions;
+        Ok(info)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.served.changes.add(context.peer);
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let info = self.info(self.seat(&context)?.session.as_deref());
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
+    }
+
+    /// Of all that can be subscribed to, the SDK keeps what [`get_info`](Self::get_info) promises: changes of the tools.
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.served.changes.tell_subscriber(context).await;
+        Ok(())
     }
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.definitions().into_iter().map(listing::tool).collect()))
+        let session = self.seat(&context)?.session.clone();
+        let cursor = request.and_then(|request| request.cursor);
+        let tools = self.served.tools.definitions_for(session.as_deref());
+        listing::page(tools, cursor.as_deref(), &self.served.options)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        Some(listing::tool(self.tools.get(name)?.definition().clone()))
+        let tool = self.served.tools.get(name)?;
+        Some(listing::tool(tool.definition().clone(), &self.served.options))
     }
 
     async fn call_tool(
@@ -163,7 +240,14 @@ fn no_such_request(method: &str) -> ErrorData {
     }
 }
 
-fn unknown_tool(result: &ToolResult) -> Option<String> {
-    let error = result.error()?;
-    (error.code.as_deref() == Some("UNKNOWN_TOOL")).then(|| error.message.clone())
+/// More calls are under way than there may be.
+fn busy() -> ErrorData {
+    let data = json!({"code": "BUSY", "retryAfterMs": 1000});
+    ErrorData::new(ErrorCode(-32000), "too many calls are under way: nothing was done, try again", Some(data))
+}
+
+fn unknown_tool(result: &ToolResult) -> Option<ErrorData> {
+    let ErrorInfo { message, name, code } = result.error()?;
+    (code.as_deref() == Some("UNKNOWN_TOOL"))
+        .then(|| ErrorData::invalid_params(message.clone(), Some(json!({"name": name, "code": code}))))
 }

@@ -32,11 +32,12 @@ pub enum CompositionErrorKind {
     Unreadable,
     /// `COMPOSITION_INVALID`: not YAML, or a row, name, key or value that is not right. Nothing was started.
     Invalid,
-    /// `ROW_FAILED`: a plugin failed to start. All rows were unmounted again.
+    /// `ROW_FAILED`: a plugin failed to start. All rows were unmounted again, or those before a reload brought back.
     RowFailed,
-    /// `ROW_WAITING`: a row waits for a service that no row provides. All rows were unmounted again.
+    /// `ROW_WAITING`: a row waits for a service that no row provides. All rows were unmounted again, or those before a
+    /// reload brought back.
     RowWaiting,
-    /// `COMPOSE_REFUSED`: [`compose`](crate::Context::compose) was called where it cannot work.
+    /// `COMPOSE_REFUSED`: [`compose`](crate::Context::compose) or a reload was called where it cannot work.
     Refused,
 }
 

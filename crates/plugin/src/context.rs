@@ -64,7 +64,7 @@ impl Context {
         let fiber = state.next_id();
         state.fibers.insert(fiber, Fiber::new(name, self.fiber(), inject, plugin));
         state.add_effect(self.fiber(), format!("plugin {name}"), Undo::Child(fiber));
-        Ok(Mounted { tree: Arc::clone(self.tree_handle()), fiber, name })
+        Ok(Mounted::new(self.tree_handle(), fiber, name))
     }
 
     pub(crate) fn new(tree: Arc<Tree>, fiber: FiberId, life: u64, name: &'static str) -> Self {
@@ -147,6 +147,18 @@ impl Mounted {
     /// From inside an `apply` or an undo function this only asks for it: it happens as soon as that has returned.
     pub async fn dispose(&self) {
         self.tree.dispose(self.fiber).await;
+    }
+
+    pub(crate) fn new(tree: &Arc<Tree>, fiber: FiberId, name: &'static str) -> Self {
+        Self { tree: Arc::clone(tree), fiber, name }
+    }
+
+    pub(crate) fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    pub(crate) fn plugin_name(&self) -> &'static str {
+        self.name
     }
 
     pub(crate) fn fiber(&self) -> FiberId {

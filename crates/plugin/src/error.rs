@@ -47,7 +47,14 @@ pub enum PluginError {
         /// The type that was asked for.
         asked: &'static str,
     },
-    /// `CALLED_WHILE_SETTLING`: `settle`, `plugin` or `compose` called from inside an `apply` or an undo function,
+    /// `WRONG_CONFIG_TYPE`: [`update`](crate::Mounted::update) was given settings of another plugin.
+    WrongConfigType {
+        /// The plugin that was to be updated.
+        plugin: &'static str,
+        /// The type that was given.
+        given: &'static str,
+    },
+    /// `CALLED_WHILE_SETTLING`: `settle`, `plugin`, `compose`, `update` or `reload` called from inside an `apply` or an undo function,
     /// where waiting for the tree to settle would be waiting for oneself.
     CalledWhileSettling {
         /// The method that was called.
@@ -111,6 +118,9 @@ impl fmt::Display for PluginError {
                 f,
                 "service \"{key}\" of plugin \"{provider}\" is a {provided}, but was asked for as a {asked}"
             ),
+            Self::WrongConfigType { plugin, given } => {
+                write!(f, "plugin \"{plugin}\" has settings of another type than {given}")
+            }
             Self::CalledWhileSettling { call, plugin } => write!(
                 f,
                 "{call} on plugin \"{plugin}\" called while plugins are being started or unloaded: it would wait for \
@@ -156,6 +166,7 @@ impl Coded for PluginError {
             Self::ServiceNotFound { .. } => "SERVICE_NOT_FOUND",
             Self::ServiceNotInjected { .. } => "SERVICE_NOT_INJECTED",
             Self::WrongServiceType { .. } => "WRONG_SERVICE_TYPE",
+            Self::WrongConfigType { .. } => "WRONG_CONFIG_TYPE",
             Self::CalledWhileSettling { .. } => "CALLED_WHILE_SETTLING",
             Self::ApplyFailed { .. } => "PLUGIN_FAILED",
             Self::ApplyPanicked { .. } => "PLUGIN_PANICKED",

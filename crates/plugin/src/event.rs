@@ -31,7 +31,8 @@ pub trait Event: 'static {
 impl Context {
     /// Registers a listener of `E` behind those that are there, as an effect of this context's plugin.
     ///
-    /// The order is that of registration across all plugins. [`PluginError::InactiveContext`] if the plugin is not
+    /// The order is that of registration across all plugins; a plugin that is started anew takes its old place among
+    /// them. [`PluginError::InactiveContext`] if the plugin is not
     /// running.
     pub fn on<E: Event>(
         &self,

@@ -1,5 +1,6 @@
 //! A fiber: one mounted plugin, its place in the tree and what it has registered.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -54,12 +55,17 @@ pub(crate) struct Fiber {
     pub(crate) life: u64,
     /// When it was last started, among all starts of the tree; what started later is unloaded first.
     pub(crate) started: u64,
+    /// When the plugin below the root that it belongs to was first started; 0 before that. Listeners that it registers
+    /// while it is started stand in this order, so that one that is started anew takes its old place.
+    pub(crate) rank: u64,
     /// Oldest first.
     pub(crate) effects: Vec<Effect>,
     /// The provisions it was last started with, in inject order.
     pub(crate) uses: Vec<u64>,
     /// To be disposed for good.
     pub(crate) doomed: bool,
+    /// To be unloaded once, because it has another plugin or other settings now.
+    pub(crate) replaced: bool,
     /// Why its last start failed, and the provisions it had then.
     pub(crate) failure: Option<(PluginError, Vec<u64>)>,
 }
@@ -79,9 +85,11 @@ impl Fiber {
             state: PluginState::Pending,
             life: 0,
             started: 0,
+            rank: 0,
             effects: Vec::new(),
             uses: Vec::new(),
             doomed: false,
+            replaced: false,
             failure: None,
         }
     }
@@ -95,11 +103,30 @@ impl Fiber {
             state: PluginState::Active,
             life: 0,
             started: 0,
+            rank: 0,
             effects: Vec::new(),
             uses: Vec::new(),
             doomed: false,
+            replaced: false,
             failure: None,
         }
+    }
+
+    /// Puts another plugin in its place, which is started instead. What was there comes back: foreign values, to be dropped outside the lock.
+    pub(crate) fn replace(
+        &mut self,
+        name: &'static str,
+        inject: &'static [&'static str],
+        plugin: Arc<dyn Start>,
+    ) -> Box<dyn Any + Send> {
+        self.replaced = self.state == PluginState::Active;
+        self.name = name;
+        self.inject = inject;
+        // Whatever it failed with belongs to what was there before, and would keep this from being tried.
+        if self.state == PluginState::Failed {
+            self.state = PluginState::Pending;
+        }
+        Box::new((self.plugin.replace(plugin), self.failure.take()))
     }
 
     /// Whether its registrations are accepted.

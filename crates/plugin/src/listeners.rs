@@ -9,7 +9,7 @@ use crate::error::PluginError;
 use crate::tree::State;
 
 /// Where a new listener goes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     First,
     Last,
@@ -19,6 +19,9 @@ pub(crate) enum Place {
 pub(crate) struct Listener {
     /// The id of the effect that it is.
     id: u64,
+    place: Place,
+    /// That of its plugin, or its own id if the plugin was running already: both count the same moments.
+    rank: u64,
     pub(crate) plugin: &'static str,
     /// What the slot's event type says it is.
     pub(crate) call: Arc<dyn Any + Send + Sync>,
@@ -36,12 +39,22 @@ impl Context {
         state.require_live(self)?;
         let slot = TypeId::of::<E>();
         let id = state.add_effect(self.fiber(), label, Undo::Listener(slot));
-        let listener = Listener { id, plugin: self.plugin_name(), call };
+        let starting = state.is_loading(self.fiber());
+        let rank = state.fibers.get(&self.fiber()).filter(|_| starting).map_or(id, |fiber| fiber.rank);
+        let listener = Listener { id, place, rank, plugin: self.plugin_name(), call };
         let list = Arc::make_mut(state.listeners.entry(slot).or_default());
-        match place {
-            Place::First => list.insert(0, listener),
-            Place::Last => list.push(listener),
-        }
+        let at = match place {
+            // Before whatever was started later, though that may have been registered before.
+            Place::Last if starting => {
+                list.iter().position(|other| other.place == place && other.rank > rank)
+            }
+            Place::Last => None,
+            Place::First if starting => {
+                list.iter().position(|other| other.place != place || other.rank <= rank)
+            }
+            Place::First => Some(0),
+        };
+        list.insert(at.unwrap_or(list.len()), listener);
         drop(state);
         Ok(EffectHandle::new(self, id))
     }

@@ -20,8 +20,8 @@ use crate::panics::BoxFuture;
 ///   or when `apply` fails or panics half way. What is not registered is not undone: a task that `apply` spawns needs
 ///   an [`effect`](Context::effect) that stops it.
 /// - `apply` runs when every service in [`inject`](Plugin::inject) is provided by an active plugin. When one of them
-///   goes away the plugin is unloaded, and started again when it is back, so `apply` may run many times, with the
-///   same configuration. It never runs twice at once for one mount; keep what belongs to one run in the closures that
+///   goes away the plugin is unloaded, and started again when it is back, so `apply` may run many times; the
+///   configuration is the same until somebody [updates](crate::Mounted::update) it. It never runs twice at once for one mount; keep what belongs to one run in the closures that
 ///   `apply` registers, not in `self`.
 /// - `apply` must not wait for the tree: [`settle`](Context::settle), [`plugin`](Context::plugin) and
 ///   [`compose`](Context::compose) inside it are errors. It mounts children with [`mount`](Context::mount); they start
@@ -56,6 +56,8 @@ pub(crate) trait Start: Send + Sync + 'static {
     fn name(&self) -> &'static str;
     fn inject(&self) -> &'static [&'static str];
     fn config(&self) -> &dyn Any;
+    /// The same plugin with other settings, if they are of its type.
+    fn with_config(&self, config: Box<dyn Any>) -> Option<Arc<dyn Start>>;
     fn start(self: Arc<Self>, ctx: Context) -> BoxFuture<'static, Result<(), Failure>>;
 }
 
@@ -75,6 +77,11 @@ impl<P: Plugin> Start for Prepared<P> {
 
     fn config(&self) -> &dyn Any {
         &self.config
+    }
+
+    fn with_config(&self, config: Box<dyn Any>) -> Option<Arc<dyn Start>> {
+        let config = *config.downcast::<P::Config>().ok()?;
+        Some(Arc::new(Self { plugin: Arc::clone(&self.plugin), config }))
     }
 
     fn start(self: Arc<Self>, ctx: Context) -> BoxFuture<'static, Result<(), Failure>> {

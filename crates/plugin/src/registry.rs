@@ -1,7 +1,7 @@
 //! The plugins that a composition may name.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, schema_for};
@@ -150,7 +150,15 @@ impl Registry {
         let plugin = (row.configure)(config, base).map_err(|error| {
             CompositionError::new(CompositionErrorKind::Invalid, place.at_line(error.line), error.message)
         })?;
-        Ok(Configured { plugin, row_name: row_name.to_owned(), place: place.clone() })
+        Ok(Configured {
+            plugin,
+            row: row.name,
+            row_name: row_name.to_owned(),
+            settings: config.to_json(),
+            base: base.map(Path::to_owned),
+            beside: String::new(),
+            place: place.clone(),
+        })
     }
 }
 
@@ -163,9 +171,16 @@ impl fmt::Debug for Registry {
 
 /// A row whose name is known and whose settings are right, ready to be mounted by
 /// [`compose`](crate::Context::compose) or [`mount_row`](crate::Context::mount_row).
+#[derive(Clone)]
 pub struct Configured {
     plugin: Arc<dyn Start>,
+    /// As it is registered.
+    row: &'static str,
+    /// As the composition has it.
     row_name: String,
+    settings: Json,
+    base: Option<PathBuf>,
+    beside: String,
     place: Place,
 }
 
@@ -180,6 +195,30 @@ impl Configured {
         self.plugin.config().downcast_ref()
     }
 
+    /// Names what the plugin was made with beside its settings, so that a
+    /// [`reload`](crate::MountedRows::reload) starts it anew when that changes. Without a word from here, rows are
+    /// told apart by their settings alone.
+    #[must_use]
+    pub fn made_with(self, beside: impl Into<String>) -> Self {
+        Self { beside: beside.into(), ..self }
+    }
+
+    /// Whether it would come to the same plugin with the same settings.
+    pub(crate) fn same_as(&self, other: &Self) -> bool {
+        let all = |row: &Self| (row.row, row.base.clone(), row.beside.clone());
+        all(self) == all(other) && self.settings == other.settings
+    }
+
+    /// The name that the composition gives it, to tell people.
+    pub(crate) fn row_name(&self) -> &str {
+        &self.row_name
+    }
+
+    /// Its name as it is registered, and its id.
+    pub(crate) fn identity(&self) -> (&'static str, Option<&str>) {
+        (self.row, self.place.row.as_ref().and_then(|row| row.id.as_deref()))
+    }
+
     /// Where it stands: in its file, or else at `index` of the rows that are composed.
     pub(crate) fn place_at(&self, index: usize) -> Place {
         let mut place = self.place.clone();
@@ -189,6 +228,10 @@ impl Configured {
 
     pub(crate) fn into_plugin(self) -> Arc<dyn Start> {
         self.plugin
+    }
+
+    pub(crate) fn plugin(&self) -> Arc<dyn Start> {
+        Arc::clone(&self.plugin)
     }
 }
 

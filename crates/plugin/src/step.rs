@@ -87,6 +87,7 @@ impl State {
             for id in going {
                 if let Some(fiber) = self.fibers.get_mut(&id) {
                     fiber.state = PluginState::Unloading;
+                    fiber.replaced = false;
                 }
             }
         }
@@ -98,7 +99,7 @@ impl State {
             // No driver is starting it, or it would not ask for a step: left by one that was cancelled.
             PluginState::Loading => true,
             // A service that was replaced has been gone in between, and that was a step.
-            PluginState::Active => fiber.doomed || self.resolve(fiber).is_none(),
+            PluginState::Active => fiber.doomed || fiber.replaced || self.resolve(fiber).is_none(),
             PluginState::Unloading | PluginState::Disposed => false,
         }
     }
@@ -172,7 +173,12 @@ impl State {
 
     fn begin_start(&mut self, id: FiberId, uses: Vec<u64>, gone: &mut Gone) -> Option<Step> {
         let started = self.next_id();
+        let parent = self.fibers.get(&id)?.parent?;
+        let above = self.fibers.get(&parent).map_or(0, |parent| parent.rank);
         let fiber = self.fibers.get_mut(&id)?;
+        if fiber.rank == 0 {
+            fiber.rank = if above == 0 { started } else { above };
+        }
         let plugin = Arc::clone(fiber.plugin.as_ref()?);
         fiber.state = PluginState::Loading;
         fiber.life += 1;

@@ -89,8 +89,14 @@ impl Search {
         let turn = self.turn(tool, &stop).await?;
         let scope = Scope::resolve(&*self.fs, tool, path, exec).await?;
         let sieve = self.sieve(&scope, glob_wanted(&scope, pattern, self.pattern_hints)?);
-        let request =
-            Request { tool, scope, sieve, stop: stop.clone(), report: Report::default(), _turn: turn };
+        let request = Request {
+            tool,
+            scope,
+            sieve,
+            stop: stop.clone(),
+            report: Report::telling(exec.report.pulse()),
+            _turn: turn,
+        };
         if request.scope.is_version_control() {
             return Ok(request.glob_value(Vec::new()));
         }
@@ -132,8 +138,14 @@ impl Search {
         let root = scope.from_workspace.clone().unwrap_or_default().into_bytes();
         let sieve =
             self.sieve(&scope, Wanted::Grep { include: include.map(|pattern| Include { pattern, root }) });
-        let request =
-            Request { tool, scope, sieve, stop: stop.clone(), report: Report::default(), _turn: turn };
+        let request = Request {
+            tool,
+            scope,
+            sieve,
+            stop: stop.clone(),
+            report: Report::telling(exec.report.pulse()),
+            _turn: turn,
+        };
         if request.scope.host.is_none() {
             let kept = request.grep_contract(&*self.fs, regex, exec).await;
             let all_counted = match request.counting(&kept) {
@@ -343,6 +355,7 @@ struct GlobVisitor<'a> {
 
 impl host::Visitor for GlobVisitor<'_> {
     fn visit(&mut self, file: host::Found<'_>) {
+        self.walk.report.looked_at_one();
         match file.stat() {
             Ok(stat) => self.hits.push(GlobHit {
                 modified: host::modified(&stat),
@@ -369,6 +382,7 @@ struct GrepVisitor<'a> {
 
 impl host::Visitor for GrepVisitor<'_> {
     fn visit(&mut self, file: host::Found<'_>) {
+        self.walk.report.looked_at_one();
         let opened = match file.open() {
             Ok(opened) => opened,
             Err(errno) => return self.walk.unreadable(file.below, errno),

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use dsh_fs::{
     FileSystem, FsCall, FsError, FsErrorCode, FsOp, FsTarget, FsVersion, TargetKey, TextChunk, TextStream,
 };
+use dsh_harness::Reporter;
 use tokio::sync::Mutex as Queue;
 
 use crate::line_index::{LineIndex, LineIndexes, LineMarker};
@@ -51,12 +52,13 @@ impl Pages {
         Ok(Page { window, version: read.version, blocks })
     }
 
-    /// The window of a large file.
+    /// The window of a large file. A scan that takes its time is reported on.
     pub(crate) async fn of_large(
         &self,
         target: &FsTarget,
         limits: WindowLimits,
         mut blocks: Option<BlockScan>,
+        report: &Reporter,
         call: &FsCall,
     ) -> Result<Page, FsError> {
         if let Some(page) = self.known(target, limits, call).await? {
@@ -75,10 +77,14 @@ impl Pages {
             return Err(FsError::io(FsOp::Read, target.display_path(), what));
         };
         let (mut window, mut marker) = (WindowScan::new(limits), LineMarker::new());
+        let mut pulse = report.pulse();
         let version = loop {
             match chunks.next().await? {
                 TextChunk::Text { at, text } => {
                     marker.push(at, text, &mut window);
+                    let mebibytes = at >> 20;
+                    #[expect(clippy::cast_precision_loss, reason = "no file has 2^53 bytes")]
+                    pulse.beat(at as f64, None, || format!("{mebibytes} MiB read"));
                     if let Some(blocks) = &mut blocks {
                         blocks.push(text);
                     }

@@ -97,7 +97,7 @@ impl Tool for Read {
 
         let blocks = self.stack.block_scan();
         let page = if streamed {
-            self.pages.of_large(&target, limits, blocks, &call).await
+            self.pages.of_large(&target, limits, blocks, &exec.report, &call).await
         } else {
             self.pages.of_small(&target, limits, blocks, &call).await
         };

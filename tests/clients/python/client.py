@@ -1,12 +1,15 @@
-"""A real client: the Python MCP SDK against a built dsh-fs.
+"""A real client: the Python MCP SDK against a built dsh-fs, over both transports.
 
     client.py BIN ERA      ERA is `legacy` (with `initialize`) or a version without it, such as 2026-07-28
 """
 import json
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -166,19 +169,69 @@ async def asks_the_person(c, binary, era):
                     c.check(len(questions) == bool(action), 'the person was asked where that is possible', questions)
 
 
+@contextmanager
+def served(binary, folder, c):
+    """The URL of a server over HTTP, for as long as it is wanted."""
+    server = subprocess.Popen([binary, 'mcp', '--http', '127.0.0.1:0', '--cwd', str(folder)],
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        ready = next(line for line in server.stderr if line.startswith('listening on '))
+        yield ready.removeprefix('listening on ').strip()
+        server.send_signal(signal.SIGTERM)
+        status = server.wait(timeout=20)
+        c.check(status == 0, 'the server ends when it is told to', status)
+    finally:
+        server.kill()
+        server.wait()
+
+
+async def keeps_sessions_apart(urls, era, c, folder):
+    """`urls` are those of two sessions; an older client's is its own, whatever the URL."""
+    (folder / 'shared.txt').write_text('alpha\nbeta\n')
+    edit = {'file_path': 'shared.txt', 'old_string': 'beta', 'new_string': 'gamma'}
+    async with Client(urls[0], mode=era) as one, Client(urls[1], mode=era) as other:
+        read = await one.call_tool('read', {'file_path': 'shared.txt'})
+        c.check(not read.is_error, 'one session reads', text(read))
+        refused = await other.call_tool('edit', edit)
+        c.check(code(refused) == 'FS_NOT_OBSERVED', 'that does not license another one', text(refused))
+        edited = await one.call_tool('edit', edit)
+        c.check(not edited.is_error, 'the session that has read may edit', text(edited))
+
+
+async def without_a_session(url, era, c, folder):
+    (folder / 'shared.txt').write_text('alpha\nbeta\n')
+    async with Client(url, mode=era) as client:
+        read = await client.call_tool('read', {'file_path': 'shared.txt'})
+        c.check(not read.is_error, 'without a session one may read', text(read))
+        refused = await client.call_tool('write', {'file_path': 'shared.txt', 'content': 'mine\n'})
+        c.check(code(refused) == 'FS_NOT_OBSERVED', 'but not change what is there', text(refused))
+        c.check('Dsh-Session' in text(refused), 'and is told how to name a session', text(refused))
+
+
+async def does_it_all(server, era, c, folder):
+    async with Client(server, mode=era) as client:
+        await lists_the_tools(client, c)
+        await reads_and_edits(client, c, folder)
+        await searches(client, c, folder)
+        await cancels_a_long_read(client, c, folder)
+
+
 async def main(binary, era):
-    c = Checks(f'python {era}')
+    stdio, http = Checks(f'python {era} stdio'), Checks(f'python {era} http')
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
         server = StdioServerParameters(command=binary, args=['mcp', '--cwd', name], env=dict(os.environ))
-        async with Client(server, mode=era) as client:
-            await lists_the_tools(client, c)
-            await reads_and_edits(client, c, folder)
-            await searches(client, c, folder)
-            await cancels_a_long_read(client, c, folder)
-    await asks_the_person(c, binary, era)
-    print(f'{c.who}: {c.passed} passed, {c.failed} failed', flush=True)
-    return 1 if c.failed else 0
+        await does_it_all(server, era, stdio, Path(name))
+    await asks_the_person(stdio, binary, era)
+    with tempfile.TemporaryDirectory() as name, served(binary, name, http) as url:
+        # An older client has a session of its own without naming one.
+        sessions = [url, url] if era == 'legacy' else [f'{url}/one', f'{url}/other']
+        await does_it_all(sessions[0], era, http, Path(name))
+        await keeps_sessions_apart(sessions, era, http, Path(name))
+        if era != 'legacy':
+            await without_a_session(url, era, http, Path(name))
+    for c in (stdio, http):
+        print(f'{c.who}: {c.passed} passed, {c.failed} failed', flush=True)
+    return 1 if stdio.failed or http.failed else 0
 
 
 if __name__ == '__main__':

@@ -1,4 +1,4 @@
-// A real client: the TypeScript MCP SDK against a built dsh-fs.   client.js BIN
+// A client of the older protocol (with `initialize`): the TypeScript SDK, over both transports.   client.js BIN
 import assert from "node:assert/strict";
 import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,8 +6,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { asksThePerson } from "./elicitation.js";
+import { HttpServer } from "./server.js";
 
 const SPARSE_BYTES = 64 * 2 ** 30;
 
@@ -85,19 +88,50 @@ async function cancelsALongRead(client: Client, folder: string): Promise<void> {
   check(took < 1000, "within one second", `${took.toFixed(0)} ms`);
 }
 
-async function main(): Promise<void> {
-  const [binary] = process.argv.slice(2);
-  assert(binary, "usage: client.js BIN");
-  const folder = await mkdtemp(join(tmpdir(), "dsh-fs-client-"));
-  const env = Object.fromEntries(Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+async function connected(transport: Transport): Promise<Client> {
   const client = new Client({ name: "dsh-fs-test", version: "1.0.0" });
+  await client.connect(transport);
+  return client;
+}
+
+async function doesItAll(transport: Transport, folder: string): Promise<void> {
+  const client = await connected(transport);
   try {
-    await client.connect(new StdioClientTransport({ command: binary, args: ["mcp", "--cwd", folder], env }));
     await listsTheTools(client);
     await readsAndEdits(client, folder);
     await cancelsALongRead(client, folder);
   } finally {
     await client.close();
+  }
+}
+
+// Every client has a session of its own by its `Mcp-Session-Id`, which it has to name nowhere.
+async function overHttp(binary: string, folder: string): Promise<void> {
+  const server = await HttpServer.start(binary, ["--cwd", folder]);
+  // The SDK's own type does not fit its interface where optional properties are exact.
+  const transport = () => new StreamableHTTPClientTransport(server.url) as Transport;
+  await doesItAll(transport(), folder);
+  const [one, other] = [await connected(transport()), await connected(transport())];
+  await writeFile(join(folder, "notes.txt"), "alpha\nbeta\n");
+  const change = { file_path: "notes.txt", old_string: "beta", new_string: "gamma" };
+  check(!(await call(one, "read", { file_path: "notes.txt" })).isError, "http: one client reads");
+  const refused = await call(other, "edit", change);
+  check(code(refused) === "FS_NOT_OBSERVED", "http: that does not license another one", refused);
+  check(!(await call(one, "edit", change)).isError, "http: the client that has read may edit");
+  await Promise.all([one.close(), other.close()]);
+  const status = await server.stop();
+  check(status === 0, "http: the server ends when it is told to", status);
+}
+
+async function main(): Promise<void> {
+  const [binary] = process.argv.slice(2);
+  assert(binary, "usage: client.js BIN");
+  const folder = await mkdtemp(join(tmpdir(), "dsh-fs-client-"));
+  const env = Object.fromEntries(Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+  try {
+    await doesItAll(new StdioClientTransport({ command: binary, args: ["mcp", "--cwd", folder], env }), folder);
+    await overHttp(binary, folder);
+  } finally {
     await rm(folder, { recursive: true, force: true });
   }
   await asksThePerson(binary, env, check);

@@ -38,7 +38,7 @@ const HEAD: &str = "\
 
 *Whatever happens, a file holds the old bytes or the new ones; nobody's work is lost without an error; nothing is refused
 without a reason.* `cargo xtask prove` shows it on the built program, from outside: it starts `dsh-fs run`, speaks to it in
-JSON lines, and looks at the disk. It wants to be run as root, on a disk that may be written to. `./test` makes the same
+JSON lines (or `dsh-fs mcp`, over HTTP), and looks at the disk. It wants to be run as root, on a disk that may be written to. `./test` makes the same
 proofs at a tenth of the scale; `cargo xtask prove NAME` makes one of them.
 ";
 
@@ -88,6 +88,7 @@ fn title(proof: Proof) -> &'static str {
         Proof::Ripgrep => "Search",
         Proof::Escape => "Escape",
         Proof::Hints => "Hints",
+        Proof::Serve => "Serving",
     }
 }
 
@@ -152,6 +153,21 @@ same calls without a fence must get out, or the rivals would show nothing."
 Valid edits of real source files are damaged in the sixteen ways in which models damage theirs, and made. The refusal's first
 line is as without hints; the hint names the line that was meant and the way, within 600 bytes; and where it names one place
 that differs in indentation, quotes or copied line numbers, what it says is done to the letter and makes the edit."
+        }
+        Proof::Serve => {
+            "\
+`dsh-fs mcp --http` with many sessions at once, in both eras of the protocol, named by a minted URL, by a header, by a URL of
+their own and by `Mcp-Session-Id`. All work in one folder and make reads, edits, overwrites and searches, drawn by chance. Each
+keeps book of what it has seen, so that every answer is known beforehand: a change of what it has read is made, or is stale
+because another one was first; a change of what it has not read is refused, whoever else has read it; a request without a
+session changes nothing that is there. At the end the files hold exactly the changes that were answered. Then clients that
+read their long answers late, or byte by byte: a call of another client, also in the same session, may take three times
+as long as before and 25 ms more, at most. Then requests that are none (any bytes, broken framing, more than is taken,
+requests that break off, foreign hosts and origins, wrong messages): each gets an error or a closed connection, a session keeps
+what it had, no file appears, memory and connections do not stay. At last the server is killed by SIGKILL at any moment of a
+load of overwrites and started again with the same `--state`: each file holds all of one version, the last that was answered
+or the one under way; each log holds every call that was answered, in whole lines but for the last one; and no session of the
+same name may overwrite by what it had read before."
         }
     }
 }

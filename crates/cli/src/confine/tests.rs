@@ -33,7 +33,7 @@ const DENIED: Option<ErrorKind> = Some(ErrorKind::PermissionDenied);
 fn a_confined_thread_writes_in_scratch_and_workspace_and_reads_everywhere() {
     let base = tempfile::tempdir().unwrap();
     let [scratch, workspace, _, outside] = folders(base.path());
-    let bounds = Bounds::new(&workspace, vec![scratch.clone()], None);
+    let bounds = Bounds::new(vec![workspace.clone()], vec![scratch.clone()], None);
     let Some(done) = confined(bounds, move || {
         let written = [&scratch, &workspace, &outside]
             .map(|folder| (kind(fs::write(folder.join("a"), "b")), kind(fs::write(folder.join("new"), "b"))));
@@ -57,7 +57,7 @@ fn read_roots_bound_what_a_confined_thread_reads() {
     let base = tempfile::tempdir().unwrap();
     let [scratch, workspace, readable, outside] = folders(base.path());
     let fence = FenceConfig { read_roots: vec![readable.clone()], ..FenceConfig::default() };
-    let bounds = Bounds::new(&workspace, vec![scratch.clone()], Some(&fence));
+    let bounds = Bounds::new(vec![workspace.clone()], vec![scratch.clone()], Some(&fence));
     let Some(done) = confined(bounds, move || {
         let read = [&scratch, &readable, &workspace, &outside]
             .map(|folder| (kind(fs::read(folder.join("a"))), kind(fs::read_dir(folder))));
@@ -73,7 +73,7 @@ fn in_read_only_mode_the_workspace_is_not_written() {
     let base = tempfile::tempdir().unwrap();
     let [scratch, workspace, ..] = folders(base.path());
     let fence = FenceConfig { mode: SandboxMode::ReadOnly, ..FenceConfig::default() };
-    let bounds = Bounds::new(&workspace, vec![scratch.join("made/here")], Some(&fence));
+    let bounds = Bounds::new(vec![workspace.clone()], vec![scratch.join("made/here")], Some(&fence));
     let Some(done) = confined(bounds, move || {
         let made = fs::write(scratch.join("made/here/new"), "b");
         (kind(made), kind(fs::write(workspace.join("a"), "b")), kind(fs::write(scratch.join("a"), "b")))

@@ -71,7 +71,6 @@ fn requests_that_make_no_sense_are_errors_of_the_protocol() {
     folder.write("a.txt", "one\n");
     let mut talk = Talk::mcp(&folder);
     for (method, params, code, message) in [
-        ("tools/call", json!({"name": "nope", "arguments": {}}), -32602, "unknown tool \"nope\""),
         ("tools/call", json!({"name": 7}), -32602, "\"name\" of tools/call must be a string"),
         ("tools/call", json!([]), -32602, "\"params\" must be an object"),
         ("initialize", json!({"protocolVersion": 7}), -32602, "\"params\" do not fit initialize"),
@@ -80,6 +79,10 @@ fn requests_that_make_no_sense_are_errors_of_the_protocol() {
         let answer = talk.request(method, params);
         assert_eq!(answer["error"], json!({"code": code, "message": message}));
     }
+    let unknown = talk.request("tools/call", json!({"name": "nope", "arguments": {}}));
+    let data = json!({"name": "ToolNotFoundError", "code": "UNKNOWN_TOOL"});
+    let message = "unknown tool \"nope\"";
+    assert_eq!(unknown["error"], json!({"code": -32602, "message": message, "data": data}));
     for arguments in [json!("x"), json!([]), json!(7)] {
         let refused = talk.tool("read", arguments);
         assert_eq!(

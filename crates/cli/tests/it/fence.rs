@@ -327,6 +327,18 @@ fn the_composition_and_the_state_of_the_program_are_protected() {
 }
 
 #[test]
+fn the_file_that_a_composition_is_a_link_to_is_protected_as_well() {
+    let folder = ground();
+    folder.write("real.yaml", "- name: dsh-fs-sandbox\n- name: dsh-tool-fs\n");
+    symlink("w/real.yaml", folder.base().join("compose.yaml")).unwrap();
+    let talk = folder.talk(["run", "--compose", folder.base().join("compose.yaml").to_str().unwrap()]);
+    let mut fenced = Fenced { folder, talk };
+    fenced.denied("real.yaml");
+    fenced.made("other.yaml");
+    fenced.untouched();
+}
+
+#[test]
 fn temporary_files_can_be_written() {
     let mut fenced = Fenced::new();
     fenced.made(fenced.folder.base().join("tmp/scratch"));

@@ -5,12 +5,22 @@ fn help_tells_examples_exit_codes_and_where_to_go_on() {
     let folder = Folder::new();
     let output = folder.output(["--help"]);
     assert_eq!(output.code, Some(0));
-    for part in
-        ["Examples:", "Exit codes:", "DSH_LOG", "NO_COLOR", "call", "run", "mcp", "tools", "prompt", "doctor"]
-    {
+    for part in [
+        "Examples:",
+        "Exit codes:",
+        "DSH_LOG",
+        "NO_COLOR",
+        "call",
+        "run",
+        "mcp",
+        "tools",
+        "prompt",
+        "doctor",
+        "log",
+    ] {
         assert!(output.stdout.contains(part), "{part}\n{}", output.stdout);
     }
-    for command in ["call", "run", "mcp", "tools", "prompt", "doctor"] {
+    for command in ["call", "run", "mcp", "tools", "prompt", "doctor", "log", "completions", "man"] {
         let output = folder.output([command, "--help"]);
         assert_eq!(output.code, Some(0), "{command}");
         assert!(output.stdout.contains("See also:"), "{command}\n{}", output.stdout);

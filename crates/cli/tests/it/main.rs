@@ -10,18 +10,24 @@ mod bad_input;
 mod bad_input_mcp;
 mod binary;
 mod call;
+mod completions;
 mod composition;
 mod confine;
 mod doctor;
 mod fence;
 mod help;
+mod http;
 mod json_lines;
+mod log;
+mod man;
 mod mcp;
 mod mcp_calls;
 mod prompt;
 mod run;
 mod scenarios;
 mod tools;
+mod watch;
+mod web;
 
 /// A test file that is not named above would never run.
 #[test]

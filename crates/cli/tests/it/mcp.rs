@@ -26,7 +26,7 @@ fn the_server_says_its_name_and_version() {
         answer["result"]["serverInfo"],
         json!({"name": "dsh-fs", "version": env!("CARGO_PKG_VERSION")})
     );
-    assert_eq!(answer["result"]["capabilities"], json!({"tools": {}}));
+    assert_eq!(answer["result"]["capabilities"], json!({"tools": {"listChanged": true}}));
     assert_eq!(talk.end(), Some(0));
 }
 

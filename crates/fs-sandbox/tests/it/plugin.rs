@@ -29,7 +29,7 @@ async fn mounted(config: Json) -> Result<Context, String> {
     let root = Context::root();
     root.plugin(HarnessPlugin, HarnessConfig::default()).await.unwrap();
     match root.compose(vec![row]).await {
-        Ok(()) => Ok(root),
+        Ok(_) => Ok(root),
         Err(error) => {
             let mut said = error.to_string();
             let mut source = std::error::Error::source(&error);

@@ -5,9 +5,13 @@
 mod approval;
 mod cancellation;
 mod definitions;
+mod door;
+mod log_file;
 mod pipeline;
 mod post_execute;
 mod registry;
+mod report;
+mod restriction;
 mod results;
 mod scheduler;
 mod schema;

@@ -75,6 +75,25 @@ fn redeclaring_a_property_keeps_its_place() {
 }
 
 #[test]
+fn added_keywords_are_told_last_and_never_checked() {
+    let address = Schema::any("").with_keyword("$ref", "#/$defs/address");
+    let schema = ObjectSchema::new()
+        .required("address", address)
+        .closed()
+        .with_keyword("$schema", "https://json-schema.org/draft/2020-12/schema")
+        .with_keyword("type", "string")
+        .with_keyword("$defs", json!({"address": {"type": "object"}}));
+    assert_eq!(
+        schema.to_json().to_string(),
+        r##"{"type":"object","additionalProperties":false,"properties":{"address":{"$ref":"#/$defs/address"}},"##
+            .to_owned()
+            + r#""required":["address"],"$schema":"https://json-schema.org/draft/2020-12/schema","#
+            + r#""$defs":{"address":{"type":"object"}}}"#
+    );
+    assert_eq!(schema.validate(&json!({"address": "no object"})), Ok(()));
+}
+
+#[test]
 fn the_root_is_called_arguments() {
     for value in [json!(null), json!("a"), json!([]), json!(5), json!(true)] {
         assert_eq!(

@@ -62,7 +62,7 @@ async fn client() -> Client {
 }
 
 impl Client {
-    async fn initialize(&mut self, capabilities: Json) {
+    pub(crate) async fn initialize(&mut self, capabilities: Json) {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": {"name": "test", "version": "1"}});
         self.request(0, "initialize", params).await;
@@ -70,7 +70,7 @@ impl Client {
         self.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
     }
 
-    async fn request(&mut self, id: i64, method: &str, params: Json) {
+    pub(crate) async fn request(&mut self, id: i64, method: &str, params: Json) {
         self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()).await;
     }
 
@@ -92,19 +92,19 @@ impl Client {
         asked["id"].take()
     }
 
-    async fn answer(&mut self, id: &Json, result: Json) {
+    pub(crate) async fn answer(&mut self, id: &Json, result: Json) {
         self.say(&json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()).await;
     }
 
     /// The text of a result.
-    async fn told(&mut self, id: i64) -> String {
+    pub(crate) async fn told(&mut self, id: i64) -> String {
         let answer = self.hear().await;
         assert_eq!(answer["id"], id, "{answer}");
         answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
     /// A call of the newer protocol; its whole result.
-    async fn newer(&mut self, id: i64, mut params: Json, capabilities: Json) -> Json {
+    pub(crate) async fn newer(&mut self, id: i64, mut params: Json, capabilities: Json) -> Json {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -117,7 +117,7 @@ impl Client {
     }
 }
 
-fn forms() -> Json {
+pub(crate) fn forms() -> Json {
     json!({"elicitation": {"form": {}}})
 }
 

@@ -1,10 +1,21 @@
 //! A harness with toy tools, served over a pair of pipes in memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "`json!` in the argument reads better than behind a reference"
+)]
 
 mod asking;
 mod client;
+mod door;
+mod elicit;
+mod http_client;
+mod listing;
+mod media;
 mod results;
 mod streams;
+mod under_way;
+mod who;
 
 /// A test file that is not named above would never run.
 #[test]

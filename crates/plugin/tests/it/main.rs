@@ -8,10 +8,12 @@ mod events;
 mod failing_plugins;
 mod inside_apply;
 mod probe;
+mod reload;
 mod services;
 mod settings;
 mod tree;
 mod unwinding;
+mod update;
 mod waiting;
 mod waterfalls;
 

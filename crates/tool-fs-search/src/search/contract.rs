@@ -124,6 +124,7 @@ impl Walk<'_> {
 
     /// Searches one file.
     pub(crate) async fn search(&self, file: &Found, lines: &mut LineSearch, is_named: bool, kept: &mut Kept) {
+        self.report.looked_at_one();
         let below = file.below.as_bytes();
         let held = if file.size.is_some_and(|size| size <= HELD) {
             self.fs.read_bytes(&file.target, HELD, self.call).await

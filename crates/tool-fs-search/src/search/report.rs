@@ -1,7 +1,9 @@
-//! What a search did not look at, counted while it runs, told at its end.
+//! What a search has looked at and what it has not, counted while it runs; the latter is told at its end.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use dsh_harness::Pulse;
 
 use crate::search::sieve::Reason;
 
@@ -9,10 +11,16 @@ use crate::search::sieve::Reason;
 const NAMED: usize = 3;
 /// How many are kept to name the first of them.
 const KEPT: usize = 10_000;
+/// After how many files it is looked whether it is time to say how many there were.
+const BEAT: u64 = 16;
 
 /// The counts of one search. Shared by all that take part.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
+    /// Files that the sieve took.
+    looked_at: AtomicU64,
+    /// Where somebody waits to hear of them.
+    pulse: Option<Mutex<Pulse>>,
     passed_over: PassedOver,
     /// Folders that were not entered; what is in them is counted when somebody asks.
     folders: Mutex<Vec<(Vec<u8>, Reason)>>,
@@ -34,6 +42,24 @@ struct Unreadable {
 }
 
 impl Report {
+    /// One that says meanwhile how many files were looked at.
+    pub(crate) fn telling(pulse: Pulse) -> Self {
+        Self { pulse: Some(Mutex::new(pulse)), ..Self::default() }
+    }
+
+    /// A file is looked at now.
+    pub(crate) fn looked_at_one(&self) {
+        let count = self.looked_at.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_multiple_of(BEAT)
+            && let Some(Ok(mut pulse)) = self.pulse.as_ref().map(Mutex::try_lock)
+        {
+            // Under the lock, so that what is said only grows.
+            let count = self.looked_at.load(Ordering::Relaxed);
+            #[expect(clippy::cast_precision_loss, reason = "nobody waits for 2^53 files")]
+            pulse.beat(count as f64, None, || format!("{count} files looked at"));
+        }
+    }
+
     /// `count` files were passed over.
     pub(crate) fn passed_over(&self, reason: Reason, count: u64) {
         let counter = match reason {
