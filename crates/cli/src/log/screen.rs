@@ -44,7 +44,9 @@ impl Screen {
     }
 
     fn line(&self, indent: &str, line: &Line) -> String {
-        let text = self.cut(format!("{indent}{}", visible(&line.text)));
+        let text = visible(&line.text);
+        // An empty line is not indented.
+        let text = if text.is_empty() { text } else { self.cut(format!("{indent}{text}")) };
         let style = if self.colours { style(line.tone) } else { Style::new() };
         format!("{style}{text}{style:#}\n")
     }

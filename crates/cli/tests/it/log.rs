@@ -81,6 +81,8 @@ fn calls_are_shown_as_they_were_whatever_became_of_the_files() {
 session s1 in {cwd}
 Edit a.txt
     Error: edit requires reading \"{cwd}/a.txt\" first — read the file, then retry
+
+    Call read with file_path \"{cwd}/a.txt\" (any part of it will do), then send this edit again.
 Read a.txt
          1  one
          2  two
