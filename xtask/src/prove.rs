@@ -14,6 +14,7 @@ use clap::ValueEnum;
 use crate::repository::home;
 use crate::workspace::{cargo, target_folder};
 
+mod bad_connection;
 mod crash;
 mod crash_run;
 mod escape;
@@ -24,6 +25,7 @@ mod history;
 mod metadata;
 mod mutations;
 mod namespace;
+mod objects;
 mod ours;
 mod program;
 mod readers;
@@ -65,6 +67,20 @@ pub enum Proof {
     Hints,
     /// Many sessions over HTTP: load, slow and broken clients, a kill
     Serve,
+    /// Processes that share an object in a store, over a good and a bad connection; only with --store
+    Objects,
+}
+
+/// An object store that a proof may work in.
+#[derive(Clone, Debug, clap::Args)]
+#[group(requires_all = ["url", "endpoint"])]
+pub struct Store {
+    /// A bucket or container; credentials come from the environment
+    #[arg(id = "url", long = "store", value_name = "URL", required = false)]
+    pub url: String,
+    /// Where its server listens, without TLS
+    #[arg(long, value_name = "URL", required = false)]
+    pub endpoint: String,
 }
 
 /// How the proofs are made.
@@ -88,6 +104,9 @@ pub struct Options {
     /// The first seed of what is generated
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// The store for the proof of objects
+    #[command(flatten)]
+    pub store: Option<Store>,
     /// Make one proof here, where it may mount, and leave its figures in this file
     #[arg(long, value_name = "FILE", hide = true)]
     pub inside: Option<PathBuf>,
@@ -106,6 +125,7 @@ impl Proof {
             Self::Escape => "escape",
             Self::Hints => "hints",
             Self::Serve => "serve",
+            Self::Objects => "objects",
         }
     }
 
@@ -113,8 +133,13 @@ impl Proof {
         matches!(self, Self::Filesystems | Self::Metadata)
     }
 
+    /// Those that need nothing but this machine.
+    fn all() -> Vec<Self> {
+        Self::value_variants().iter().copied().filter(|proof| *proof != Self::Objects).collect()
+    }
+
     /// Makes it here.
-    fn make(self, ground: &Ground, tally: &mut Tally) -> anyhow::Result<()> {
+    fn make(self, ground: &Ground, store: Option<&Store>, tally: &mut Tally) -> anyhow::Result<()> {
         match self {
             Self::Crash => crash::prove(ground, tally),
             Self::Rivals => rivals::prove(ground, tally),
@@ -125,6 +150,7 @@ impl Proof {
             Self::Escape => escape::prove(ground, tally),
             Self::Hints => hints::prove(ground, tally),
             Self::Serve => serve::prove(ground, tally),
+            Self::Objects => objects::prove(ground, store.context("it wants --store and --endpoint")?, tally),
         }
     }
 }
@@ -137,12 +163,12 @@ pub fn prove(options: &Options, say: fn(&str)) -> anyhow::Result<bool> {
     if let Some(file) = &options.inside {
         let [proof] = options.proofs[..] else { bail!("--inside takes one proof") };
         let mut tally = Tally::default();
-        note(proof.make(&ground, &mut tally), &mut tally);
+        note(proof.make(&ground, options.store.as_ref(), &mut tally), &mut tally);
         fs::write(file, tally.to_json().to_string())?;
         return Ok(true);
     }
-    let all = Proof::value_variants();
-    let proofs = if options.proofs.is_empty() { all } else { &options.proofs };
+    let all = Proof::all();
+    let proofs = if options.proofs.is_empty() { &all } else { &options.proofs };
     let complete = all.iter().all(|proof| proofs.contains(proof));
     ensure!(options.report.is_none() || complete, "--report wants all proofs");
     let mut made = Vec::new();
@@ -152,7 +178,7 @@ pub fn prove(options: &Options, say: fn(&str)) -> anyhow::Result<bool> {
         let result = if proof.mounts() {
             namespace::prove(&ground, proof, &mut tally)
         } else {
-            proof.make(&ground, &mut tally)
+            proof.make(&ground, options.store.as_ref(), &mut tally)
         };
         note(result, &mut tally);
         tally.seconds = began.elapsed().as_secs_f64();

@@ -34,6 +34,14 @@ pub(crate) struct Args {
     /// until you remove them. Default: no logs are kept.
     #[arg(long, global = true, value_name = "DIR")]
     state: Option<PathBuf>,
+    /// A workspace in an object store, in place of a folder: `s3://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or
+    /// `gs://BUCKET/PREFIX`.
+    ///
+    /// The prefix is `/` for the tools, and nothing outside it can be reached; sessions start there, or at the absolute path in
+    /// it that --cwd gives. Credentials, region and endpoint come from the environment, as for the service's own tools. The
+    /// composition is then dsh-fs-object with the policy and all tools.
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "compose")]
+    workspace: Option<String>,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -157,27 +165,41 @@ pub(crate) struct Man {
 /// What every command needs to know, checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    /// Absolute, a folder; as it was given otherwise, links and all.
+    /// Absolute; as it was given otherwise, links and all.
     pub(crate) cwd: PathBuf,
+    /// Was it given? Else it is where the program was started.
+    pub(crate) is_cwd_given: bool,
     /// Absolute.
     pub(crate) compose: Option<PathBuf>,
     /// Absolute; need not be there yet.
     pub(crate) state: Option<StateFolder>,
     /// Absolute: the folder whose folders sessions may work in, beside `cwd`.
     pub(crate) workspaces: Option<PathBuf>,
+    /// The URL of a workspace in an object store.
+    pub(crate) workspace: Option<String>,
 }
 
 impl Args {
     pub(crate) fn setup(&self) -> anyhow::Result<Setup> {
-        let cwd = absolute(self.cwd.as_deref().unwrap_or(Path::new(".")))?;
-        match std::fs::metadata(&cwd) {
-            Ok(found) if found.is_dir() => {}
-            Ok(_) => bail!("--cwd {}: not a folder", cwd.display()),
-            Err(error) => return Err(error).with_context(|| format!("--cwd {}", cwd.display())),
+        Ok(Setup {
+            cwd: absolute(self.cwd.as_deref().unwrap_or(Path::new(".")))?,
+            is_cwd_given: self.cwd.is_some(),
+            compose: self.compose.as_deref().map(absolute).transpose()?,
+            state: self.state.as_deref().map(absolute).transpose()?.map(StateFolder::new),
+            workspaces: None,
+            workspace: self.workspace.clone(),
+        })
+    }
+}
+
+impl Setup {
+    /// On this machine the workspace has to be there.
+    pub(crate) fn must_have_folder(&self) -> anyhow::Result<()> {
+        match std::fs::metadata(&self.cwd) {
+            Ok(found) if found.is_dir() => Ok(()),
+            Ok(_) => bail!("--cwd {}: not a folder", self.cwd.display()),
+            Err(error) => Err(error).with_context(|| format!("--cwd {}", self.cwd.display())),
         }
-        let compose = self.compose.as_deref().map(absolute).transpose()?;
-        let state = self.state.as_deref().map(absolute).transpose()?.map(StateFolder::new);
-        Ok(Setup { cwd, compose, state, workspaces: None })
     }
 }
 
@@ -190,6 +212,7 @@ Examples:
   dsh-fs call read '{\"file_path\": \"README.md\"}'       one call
   printf '%s\\n' '{\"tool\":\"read\",\"args\":{\"file_path\":\"README.md\"}}' | dsh-fs run
   dsh-fs mcp --cwd ~/project                            what an MCP client starts
+  dsh-fs mcp --workspace s3://bucket/project            the same for a workspace in an object store
   dsh-fs tools --compose my.yaml                        what a model is told
   dsh-fs log s1 --state ~/.dsh-fs                       what was done in a session
 

@@ -16,7 +16,7 @@ pub(crate) fn main(setup: &Setup, command: Call) -> anyhow::Result<ExitCode> {
     // All arguments are looked at before anything is done.
     let calls = pairs(command.calls)?;
     let running = Running::start(setup, command.confinement)?;
-    let session = Sessions::new(setup.cwd.clone(), setup.state.clone()).get("s1");
+    let session = Sessions::new(running.cwd.clone(), setup.state.clone()).get("s1");
     let mut code = ExitCode::SUCCESS;
     let mut reader = Reader::There;
     for (number, (tool, arguments)) in calls.into_iter().enumerate() {

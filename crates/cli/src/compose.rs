@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use dsh_fs::SandboxMode;
 use dsh_fs_local::{LocalFileSystem, LocalFsConfig, LocalFsPlugin};
+use dsh_fs_object::{ObjectFileSystem, ObjectFsConfig, ObjectFsPlugin};
 use dsh_fs_observation_policy::ObservationPolicyPlugin;
 use dsh_fs_sandbox::{Place, SandboxConfig, SandboxPlugin};
 use dsh_harness::{
@@ -34,8 +35,29 @@ pub const BUILT_IN: &str = "\
 - name: dsh-tool-call-timeout-policy
 ";
 
+/// The composition for a workspace in an object store. No fence: no path leads out of the prefix. Long results are not
+/// kept: they would lie where these tools cannot read.
+fn for_objects(url: &str) -> String {
+    let url = serde_json::Value::from(url);
+    format!(
+        "\
+- name: dsh-fs-object
+  config: {{ url: {url} }}
+- name: dsh-fs-observation-policy
+- name: dsh-tool-fs
+  config: {{ editHints: true }}
+- name: dsh-tool-fs-search
+  config: {{ sampleOverCapGlobResults: true, patternHints: true }}
+- name: dsh-tool-call-timeout-policy
+"
+    )
+}
+
 /// The settings of the row `dsh-fs-sandbox`.
 pub(crate) type FenceConfig = SandboxConfig<LocalFsConfig>;
+
+/// The settings of the row `dsh-fs-object-sandbox`.
+type ObjectFenceConfig = SandboxConfig<ObjectFsConfig>;
 
 /// Every row that a composition may have.
 pub fn registry() -> Registry {
@@ -43,7 +65,14 @@ pub fn registry() -> Registry {
 }
 
 fn registry_at(place: Place) -> Registry {
+    // In a store there are no folders of temporary files, nothing of the program's own, and no links.
+    let in_store = Place { writable: Vec::new(), protected: Vec::new(), canonical: |_| None, ..place };
     Registry::new()
+        .with("dsh-fs-object", ObjectFsPlugin)
+        .with(
+            "dsh-fs-object-sandbox",
+            SandboxPlugin::new(|config: ObjectFsConfig| ObjectFileSystem::new(&config), in_store),
+        )
         .with_paths("dsh-fs-local", LocalFsPlugin, |config, folder| from_folder(&mut config.cwd, folder))
         .with_paths(
             "dsh-fs-sandbox",
@@ -117,9 +146,11 @@ pub(crate) struct Composed {
 
 impl Composed {
     pub(crate) fn read(setup: &Setup, confinement: Confinement) -> anyhow::Result<Self> {
-        let composition = match &setup.compose {
-            Some(file) => Composition::load(file)?,
-            None => Composition::parse(BUILT_IN, &setup.cwd.join("(built-in composition)"))?,
+        let built_in = setup.cwd.join("(built-in composition)");
+        let composition = match (&setup.compose, &setup.workspace) {
+            (Some(file), _) => Composition::load(file)?,
+            (None, Some(url)) => Composition::parse(&for_objects(url), &built_in)?,
+            (None, None) => Composition::parse(BUILT_IN, &built_in)?,
         };
         // What a fence is told of its place depends on the other rows.
         let known = composition.bind(&registry())?;
@@ -139,7 +170,16 @@ impl Composed {
             Some(_) => row.made_with(format!("{:?}", place.protected)),
             None => row,
         });
-        Ok(Self { rows: rows.collect(), place })
+        let composed = Self { rows: rows.collect(), place };
+        if composed.is_in_store() {
+            ensure!(
+                setup.workspaces.is_none(),
+                "--workspaces: folders, but the files are in an object store"
+            );
+        } else {
+            setup.must_have_folder()?;
+        }
+        Ok(composed)
     }
 
     /// The row that gives the files.
@@ -148,6 +188,18 @@ impl Composed {
             let local = row.config::<LocalFsConfig>().map(|_| "dsh-fs-local");
             row.config::<FenceConfig>().map(|_| "dsh-fs-sandbox").or(local)
         })
+    }
+
+    /// Are the files objects in a store?
+    pub(crate) fn is_in_store(&self) -> bool {
+        self.rows.iter().any(|row| {
+            row.config::<ObjectFsConfig>().is_some() || row.config::<ObjectFenceConfig>().is_some()
+        })
+    }
+
+    /// The workspace of the sessions: in a store the whole prefix, unless a place in it was given.
+    fn cwd(&self, setup: &Setup) -> PathBuf {
+        if self.is_in_store() && !setup.is_cwd_given { PathBuf::from("/") } else { setup.cwd.clone() }
     }
 
     /// The settings of the fence, where there is one.
@@ -176,6 +228,8 @@ pub(crate) struct Running {
     pub(crate) prompt: Arc<SystemPrompt>,
     /// Until somebody takes over looking after them.
     pub(crate) rows: Option<MountedRows>,
+    /// The workspace of the sessions.
+    pub(crate) cwd: PathBuf,
     runtime: Runtime,
 }
 
@@ -187,7 +241,12 @@ impl Running {
         if let Some(state) = &setup.state {
             state.make().with_context(|| format!("--state {}", state.path().display()))?;
         }
+        let cwd = composed.cwd(setup);
         if confinement.confine {
+            ensure!(
+                !composed.is_in_store(),
+                "--confine: the files are in an object store, where no kernel guards them"
+            );
             // The kernel confines a thread and those that it starts: now there is only this one.
             confine::confine(&composed.bounds(setup))?;
         }
@@ -204,7 +263,7 @@ impl Running {
         let rows = Some(runtime.block_on(mount(&ctx, composed.rows))?);
         let tools = ctx.service(TOOLS)?;
         let prompt = ctx.service(SYSTEM_PROMPT)?;
-        Ok(Self { ctx, tools, prompt, rows, runtime })
+        Ok(Self { ctx, tools, prompt, rows, cwd, runtime })
     }
 
     pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {

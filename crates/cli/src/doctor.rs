@@ -26,6 +26,9 @@ const EXIT_FOUND: u8 = 1;
 
 pub(crate) fn main(setup: &Setup, command: &Doctor) -> anyhow::Result<ExitCode> {
     let composed = Composed::read(setup, Confinement::default())?;
+    if composed.is_in_store() {
+        bail!("doctor: the files are in an object store, where nothing is left behind");
+    }
     let young = Duration::from_secs(command.older_than);
     let (folders, files) = sort_out(setup, &command.paths)?;
     let mut found = walk::Found::default();

@@ -50,7 +50,7 @@ pub(crate) fn main(setup: &Setup, command: &Mcp) -> anyhow::Result<ExitCode> {
 }
 
 async fn stdio(setup: &Setup, command: &Mcp, running: &Running) -> anyhow::Result<()> {
-    let session = Sessions::new(setup.cwd.clone(), setup.state.clone()).get("stdio");
+    let session = Sessions::new(running.cwd.clone(), setup.state.clone()).get("stdio");
     Ok(serve_stdio(&running.ctx, session, command.serve_options()).await?)
 }
 
@@ -68,6 +68,7 @@ impl Http {
 
     async fn serve(self, running: &Running) -> anyhow::Result<()> {
         let Self { address, options, workspaces } = self;
+        let workspaces = workspaces.starting_at(running.cwd.clone());
         let mut terminated = signal(SignalKind::terminate()).context("cannot handle signals")?;
         let mut interrupted = signal(SignalKind::interrupt()).context("cannot handle signals")?;
         let listener = TcpListener::bind(address).await.with_context(|| format!("--http {address}"))?;

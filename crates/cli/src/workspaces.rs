@@ -31,6 +31,11 @@ impl Workspaces {
         Ok(Self { cwd: setup.cwd.clone(), state: setup.state.clone(), parent })
     }
 
+    /// The same with another place for sessions that name none, once it is known.
+    pub(crate) fn starting_at(self, cwd: PathBuf) -> Self {
+        Self { cwd, ..self }
+    }
+
     /// The folder of this name. Links are followed, and what they lead to has to be beneath the parent too: it is that
     /// folder that the session works in, wherever the link leads later.
     fn folder(&self, name: &str) -> Result<PathBuf, Refused> {

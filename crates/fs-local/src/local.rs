@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, FileType, statat};
 use crate::edit::Edit;
 use crate::publish::Manner;
 use crate::rooted::Roots;
-use crate::scan::{self, BLOCK, Limits};
+use crate::scan::{self, BLOCK, LONG_BLOCK, Limits};
 use crate::steps::{Step, Steps};
 use crate::stream::Chunks;
 use crate::work::{Work, blocking};
@@ -60,7 +60,7 @@ impl LocalFileSystem {
         };
         Ok(Self {
             cwd,
-            limits: Limits { block: BLOCK, digest_refused: basis_max },
+            limits: Limits { block: BLOCK, long_block: LONG_BLOCK, digest_refused: basis_max },
             basis_max,
             manner,
             roots: Roots::default(),
@@ -90,6 +90,7 @@ impl LocalFileSystem {
     #[must_use]
     pub fn with_block_size(mut self, bytes: usize) -> Self {
         self.limits.block = bytes.max(1);
+        self.limits.long_block = bytes.max(1);
         self.manner.block = bytes.max(1);
         self
     }

@@ -15,11 +15,20 @@ use crate::work::Work;
 /// How many bytes are read at a time: large enough that calls and checks cost nothing, small enough for the cache.
 pub(crate) const BLOCK: usize = 1 << 20;
 
+/// How many bytes of a long stream are read while the caller looks at those before: so many that waking a thread, which
+/// takes as long as reading some 500 KB, does not count.
+pub(crate) const LONG_BLOCK: usize = 4 << 20;
+
+/// How many bytes are read and then digested: they are still in the cache.
+const CACHED: usize = 256 << 10;
+
 /// Sizes that a read keeps to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Bytes a block; [`BLOCK`] except in tests.
     pub(crate) block: usize,
+    /// Bytes a block of a stream that goes on; [`LONG_BLOCK`] except in tests.
+    pub(crate) long_block: usize,
     /// Up to which size a file that is not text is read to its end, only to tell its version.
     pub(crate) digest_refused: u64,
 }
@@ -50,10 +59,17 @@ impl Scan {
 
     /// Fills `block`; fewer bytes than it holds mean the end of the file.
     pub(crate) fn fill(&mut self, file: impl AsFd, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
-        let filled = fill(file, block, work)?;
-        self.digester.update(&block[..filled]);
-        self.read += filled as u64;
-        Ok(filled)
+        let mut all = 0;
+        for part in block.chunks_mut(CACHED) {
+            let filled = fill(&file, part, work)?;
+            self.digester.update(&part[..filled]);
+            self.read += filled as u64;
+            all += filled;
+            if filled < part.len() {
+                break;
+            }
+        }
+        Ok(all)
     }
 
     /// Appends the next block, and with it at most `max` bytes in all. Was it the last?

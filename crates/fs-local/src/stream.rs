@@ -33,7 +33,7 @@ pub(crate) struct Chunks {
     work: Work,
     limits: Limits,
     next: Next,
-    /// How many bytes the block after next has: they grow up to [`Limits::block`].
+    /// How many bytes the block after next has: they grow up to [`Limits::long_block`].
     step: usize,
     /// The block that was lent last; its memory takes the block after next.
     lent: Block,
@@ -167,7 +167,7 @@ impl Chunks {
         self.next = if last {
             Next::Ended(pump)
         } else {
-            self.step = self.step.saturating_mul(4).min(self.limits.block);
+            self.step = self.step.saturating_mul(4).min(self.limits.long_block);
             Next::Coming(pump.start_filling(free, self.step, self.work.clone()))
         };
         Ok(Some(start..end))

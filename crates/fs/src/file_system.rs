@@ -114,7 +114,9 @@ pub trait FileSystem: Send + Sync + 'static {
     /// What `path` means. Relative paths start at `cwd`, else at the backend's own folder. The file need not exist.
     ///
     /// `.` and `..` are folded on the path as written, before links are followed. Blank paths, paths below a file
-    /// and a trailing slash on what is not a folder are [`NotFound`](crate::FsErrorCode::NotFound).
+    /// and a trailing slash on what is not a folder are [`NotFound`](crate::FsErrorCode::NotFound). Where it would cost
+    /// requests to know what is above a path, one below a file may be resolved: it is absent, and refused like that when it is
+    /// to be created.
     async fn resolve(&self, path: &str, cwd: Option<&Path>, call: &FsCall) -> Result<FsTarget, FsError>;
 
     /// The path by which a process of the same world would open the target, absolute and canonical; `None` where

@@ -309,13 +309,7 @@ impl Request {
         let files = if is_named { vec![walk.root().await] } else { walk.files().await };
         let mut lines = LineSearch::new(regex, self.stop.clone());
         let mut kept = Kept::default();
-        for file in files {
-            if self.stop.now() {
-                break;
-            }
-            walk.search(&file, &mut lines, is_named, &mut kept).await;
-            tokio::task::yield_now().await;
-        }
+        walk.search(&files, &mut lines, is_named, &mut kept).await;
         kept
     }
 

@@ -89,6 +89,7 @@ fn title(proof: Proof) -> &'static str {
         Proof::Escape => "Escape",
         Proof::Hints => "Hints",
         Proof::Serve => "Serving",
+        Proof::Objects => "Objects",
     }
 }
 
@@ -168,6 +169,12 @@ what it had, no file appears, memory and connections do not stay. At last the se
 load of overwrites and started again with the same `--state`: each file holds all of one version, the last that was answered
 or the one under way; each log holds every call that was answered, in whole lines but for the last one; and no session of the
 same name may overwrite by what it had read before."
+        }
+        Proof::Objects => {
+            "\
+Eight processes edit lines of one object in a store, half of them under guards, over a good connection and over one that is
+cut, delayed, or answers 500 and 503, before or after a request was made: every edit is applied, or reported stale where it was
+guarded, and at the end the object has exactly the applied ones, each once."
         }
     }
 }

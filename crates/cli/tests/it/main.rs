@@ -28,6 +28,7 @@ mod scenarios;
 mod tools;
 mod watch;
 mod web;
+mod workspace;
 
 /// A test file that is not named above would never run.
 #[test]

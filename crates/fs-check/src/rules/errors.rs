@@ -89,11 +89,14 @@ pub async fn nul_in_path(case: &Case) {
     refused_saying(case.fs.lstat("a\0b", Some(&case.cwd()), &case.call).await, &FsError::nul_in_path());
 }
 
-/// `cannot resolve "<path>": a parent path segment is not a directory`
+/// `cannot resolve "<path>": a parent path segment is not a directory`, at the latest of a file that is to be created.
 pub async fn parent_is_not_a_directory(case: &Case) {
     let file = case.file("a.txt", "x").await;
-    let path = format!("{}/b/c.txt", file.display_path());
-    refused_saying(case.resolve("a.txt/b/c.txt").await, &FsError::parent_not_directory(&path));
+    let error = FsError::parent_not_directory(&format!("{}/b/c.txt", file.display_path()));
+    match case.resolve("a.txt/b/c.txt").await {
+        Ok(target) => refused_saying(case.create(&target, "x").await, &error),
+        refusal => refused_saying(refusal, &error),
+    }
 }
 
 /// `cannot resolve "<path>": a path that ends in a slash names a folder`

@@ -113,11 +113,21 @@ pub async fn nul_in_a_path_names_nothing(case: &Case) {
     }
 }
 
-/// Nothing lies below a file.
+/// Nothing lies below a file: such a path is refused, or its target is absent and stays so.
 pub async fn nothing_lies_below_a_file(case: &Case) {
     case.put("a.txt", "x").await;
-    refused(case.resolve("a.txt/b").await, NotFound);
-    refused(case.resolve("a.txt/b/c").await, NotFound);
+    for path in ["a.txt/b", "a.txt/b/c"] {
+        match case.resolve(path).await {
+            Ok(target) => {
+                assert_eq!(case.fs.stat(&target, &case.call).await.unwrap(), None, "{path}");
+                refused(case.write(&target, "x").await, NotFound);
+                refused(case.create(&target, "x").await, NotFound);
+            }
+            refusal => drop(refused(refusal, NotFound)),
+        }
+    }
+    assert_eq!(case.names(".").await, ["a.txt"]);
+    case.holds("a.txt", "x").await;
 }
 
 /// A trailing slash names a folder: nothing else, a new file included, can be meant by it.

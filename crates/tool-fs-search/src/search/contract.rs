@@ -1,4 +1,6 @@
 //! The walk on a backend whose files are not on the host: by `list_dir`, `read_bytes` and `stream_text` of the contract.
+//!
+//! Such a backend may be far away: folders are listed, and files fetched, several at once.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,8 +8,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use dsh_fs::leftovers::is_leftover_name;
 use dsh_fs::shown_name::shown;
 use dsh_fs::{
-    FileSystem, FsCall, FsDirEntry, FsError, FsErrorCode, FsKind, FsTarget, NotText, TextChunk, TextStream,
+    BytesRead, FileSystem, FsCall, FsDirEntry, FsError, FsErrorCode, FsKind, FsTarget, NotText, TextChunk,
+    TextStream,
 };
+use futures_util::StreamExt as _;
+use futures_util::stream::{FuturesOrdered, FuturesUnordered};
 use ignore::gitignore::Gitignore;
 
 use crate::search::ignore_rules::{IgnoreFiles, IgnoreRules, MOST_RULES};
@@ -20,6 +25,10 @@ use crate::search::stop::Stop;
 
 /// Files up to this size are held whole.
 const HELD: u64 = 16 << 20;
+/// How many folders are listed at once.
+const LISTED_AT_ONCE: usize = 16;
+/// How many files are fetched at once, the one that is searched among them: so many are held.
+const FETCHED_AT_ONCE: usize = 8;
 /// Streamed text is searched in pieces of about this size.
 const PIECE: usize = 1 << 20;
 
@@ -51,21 +60,43 @@ struct Folder {
 }
 
 impl Walk<'_> {
-    /// Every file that the sieve takes.
+    /// Every file that the sieve takes, in no order.
     pub(crate) async fn files(&self) -> Vec<Found> {
         let mut found = Vec::new();
         let rules = self.rules_above().await;
         let mut folders = vec![Folder { target: self.scope.target.clone(), below: String::new(), rules }];
-        while let Some(folder) = folders.pop() {
+        let mut opened = FuturesUnordered::new();
+        loop {
+            while opened.len() < LISTED_AT_ONCE
+                && let Some(folder) = folders.pop()
+            {
+                opened.push(self.open(folder));
+            }
+            let Some(next) = opened.next().await else { break };
             if self.stop.now() {
                 break;
             }
-            match self.fs.list_dir(&folder.target, self.call).await {
-                Ok(entries) => self.sift(folder, entries, &mut folders, &mut found).await,
-                Err(error) => self.unreadable(&folder.below, &error),
+            if let Some((folder, entries)) = next {
+                self.sift(folder, entries, &mut folders, &mut found);
             }
         }
         found
+    }
+
+    /// A folder with its own rules, and its children; `None` where it cannot be read.
+    async fn open(&self, folder: Folder) -> Option<(Folder, Vec<FsDirEntry>)> {
+        let entries = match self.fs.list_dir(&folder.target, self.call).await {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.unreadable(&folder.below, &error);
+                return None;
+            }
+        };
+        if !self.sieve.wanted.heeds_ignore_files() {
+            return Some((folder, entries));
+        }
+        let rules = self.enter(&folder.rules, &folder.target, &entries).await;
+        Some((Folder { rules, ..folder }, entries))
     }
 
     /// The root itself, a file.
@@ -80,17 +111,14 @@ impl Walk<'_> {
         }
     }
 
-    async fn sift(
+    fn sift(
         &self,
         folder: Folder,
         entries: Vec<FsDirEntry>,
         folders: &mut Vec<Folder>,
         found: &mut Vec<Found>,
     ) {
-        let Folder { target, below, mut rules } = folder;
-        if self.sieve.wanted.heeds_ignore_files() {
-            rules = self.enter(&rules, &target, &entries).await;
-        }
+        let Folder { below, rules, .. } = folder;
         for entry in entries.into_iter().filter(|entry| !entry.is_link) {
             let below = if below.is_empty() { entry.name.clone() } else { format!("{below}/{}", entry.name) };
             let candidate = Candidate {
@@ -122,15 +150,51 @@ impl Walk<'_> {
         }
     }
 
-    /// Searches one file.
-    pub(crate) async fn search(&self, file: &Found, lines: &mut LineSearch, is_named: bool, kept: &mut Kept) {
-        self.report.looked_at_one();
-        let below = file.below.as_bytes();
+    /// Searches files, in their order.
+    pub(crate) async fn search(
+        &self,
+        files: &[Found],
+        lines: &mut LineSearch,
+        is_named: bool,
+        kept: &mut Kept,
+    ) {
+        let mut files = files.iter();
+        let mut fetched = FuturesOrdered::new();
+        loop {
+            while fetched.len() < FETCHED_AT_ONCE
+                && let Some(file) = files.next()
+            {
+                fetched.push_back(self.fetch(file));
+            }
+            let Some((file, held)) = fetched.next().await else { break };
+            if self.stop.now() {
+                break;
+            }
+            self.search_one(file, held, lines, is_named, kept).await;
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// A file's bytes, unless it is too large to be held.
+    async fn fetch<'f>(&self, file: &'f Found) -> (&'f Found, Result<BytesRead, FsError>) {
         let held = if file.size.is_some_and(|size| size <= HELD) {
             self.fs.read_bytes(&file.target, HELD, self.call).await
         } else {
             Err(FsError::too_large(file.target.display_path(), HELD, HELD))
         };
+        (file, held)
+    }
+
+    async fn search_one(
+        &self,
+        file: &Found,
+        held: Result<BytesRead, FsError>,
+        lines: &mut LineSearch,
+        is_named: bool,
+        kept: &mut Kept,
+    ) {
+        self.report.looked_at_one();
+        let below = file.below.as_bytes();
         let searched = match held {
             Ok(read) => Ok(lines.bytes(&read.bytes, is_named, &mut |hits| kept.add(below, hits))),
             Err(error) if error.code() == FsErrorCode::TooLarge => self.stream(file, lines, kept).await,

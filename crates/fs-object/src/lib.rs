@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod again;
+mod config;
+mod connect;
+mod edit;
+mod error;
+mod folders;
+mod listing;
+mod object;
+mod plugin;
+mod probe;
+mod publish;
+mod read;
+mod store;
+mod stream;
+mod trail;
+mod turns;
+mod version;
+mod write;
+
+pub use config::{ConfigError, ObjectFsConfig};
+pub use object::ObjectFileSystem;
+/// The client of the stores, as [`ObjectFileSystem::over`] takes one.
+pub use object_store;
+pub use plugin::ObjectFsPlugin;

@@ -1,0 +1,54 @@
+//! Settings: which are taken, and that nothing secret is shown.
+
+use dsh_fs_object::{ObjectFileSystem, ObjectFsConfig};
+
+fn refused(url: &str) -> String {
+    ObjectFileSystem::new(&ObjectFsConfig::new(url)).unwrap_err().to_string()
+}
+
+#[test]
+fn urls_of_other_kinds_are_refused() {
+    for url in ["", "bucket", "file:///tmp", "memory:///", "http://host/bucket", "ftp://host/x"] {
+        let error = refused(url);
+        assert!(error.contains("is not a workspace: use s3://BUCKET/PREFIX"), "{url}: {error}");
+    }
+}
+
+#[test]
+fn secrets_in_a_url_are_refused_and_not_repeated() {
+    for url in ["s3://key:hidden@bucket/p", "az://container/p?sig=hidden", "gs://hidden@bucket"] {
+        let error = refused(url);
+        assert!(error.ends_with("credentials and options do not belong in the url"), "{error}");
+        assert!(!error.contains("hidden"), "{error}");
+        let shown = format!("{:?}", ObjectFsConfig::new(url));
+        assert!(!shown.contains("hidden"), "{shown}");
+    }
+}
+
+#[test]
+fn settings_are_read_by_their_names_and_no_others() {
+    let config: ObjectFsConfig =
+        serde_json::from_str(r#"{"url": "s3://b/p", "allowHttp": true, "maxEditBytes": 7, "probe": false}"#)
+            .unwrap();
+    assert_eq!(
+        config,
+        ObjectFsConfig {
+            allow_http: true,
+            max_edit_bytes: 7,
+            probe: false,
+            ..ObjectFsConfig::new("s3://b/p")
+        }
+    );
+    for wrong in [r#"{"url": "s3://b", "secretKey": "x"}"#, "{}"] {
+        assert!(serde_json::from_str::<ObjectFsConfig>(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn numbers_have_a_range() {
+    let config = ObjectFsConfig { max_edit_bytes: 0, ..ObjectFsConfig::new("s3://b/p") };
+    assert_eq!(
+        ObjectFileSystem::new(&config).unwrap_err().to_string(),
+        "fs-object: maxEditBytes must be a positive integer no greater than 1073741824"
+    );
+}
