@@ -36,8 +36,8 @@ impl Workspaces {
         Self { cwd, ..self }
     }
 
-    /// The folder of this name. Links are followed, and what they lead to has to be beneath the parent too: it is that
-    /// folder that the session works in, wherever the link leads later.
+    /// The folder of this name. No link may be on the way: by another name a folder would be open to tokens that are not
+    /// for it.
     fn folder(&self, name: &str) -> Result<PathBuf, Refused> {
         let Some(parent) = &self.parent else {
             let message = "this server has no workspaces to choose from: sessions work in its folder";
@@ -53,7 +53,7 @@ impl Workspaces {
         }
         let missing = || Refused::missing("NO_SUCH_WORKSPACE", format!("there is no workspace \"{name}\""));
         let found = std::fs::canonicalize(parent.join(path)).map_err(|_| missing())?;
-        if !found.starts_with(parent) || found == *parent {
+        if found != parent.join(path) {
             return Err(outside());
         }
         if found.is_dir() { Ok(found) } else { Err(missing()) }
@@ -85,7 +85,9 @@ mod tests {
             std::fs::create_dir_all(place.join(folder)).unwrap();
         }
         std::fs::write(parent.join("file"), "").unwrap();
-        for (link, to) in [("out", "../elsewhere"), ("up", ".."), ("self", "."), ("again", "one")] {
+        for (link, to) in
+            [("out", "../elsewhere"), ("up", ".."), ("self", "."), ("again", "one"), ("alias", "team")]
+        {
             std::os::unix::fs::symlink(to, parent.join(link)).unwrap();
         }
         let workspaces =
@@ -93,9 +95,11 @@ mod tests {
         let folder = |name: &str| workspaces.folder(name).map_err(|refused| refused.code());
         assert_eq!(folder("one"), Ok(parent.join("one")));
         assert_eq!(folder("team/two"), Ok(parent.join("team/two")));
-        assert_eq!(folder("again"), Ok(parent.join("one")));
-        for outside in ["", ".", "..", "../elsewhere", "one/../../elsewhere", "/", "out", "up", "self"] {
+        for outside in ["", ".", "..", "../elsewhere", "one/../../elsewhere", "/"] {
             assert_eq!(folder(outside), Err("WORKSPACE_OUTSIDE"), "{outside}");
+        }
+        for link in ["out", "up", "self", "again", "alias", "alias/two"] {
+            assert_eq!(folder(link), Err("WORKSPACE_OUTSIDE"), "{link}");
         }
         assert_eq!(folder(parent.join("one").to_str().unwrap()), Err("WORKSPACE_OUTSIDE"));
         for missing in ["three", "file", "file/x", "one\0"] {

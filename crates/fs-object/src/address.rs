@@ -14,6 +14,9 @@ use object_store::ObjectStoreScheme;
 use object_store::path::Path as Key;
 use url::Url;
 
+/// The longest key, in bytes with the prefix: that of S3, which no other store goes below.
+const LONGEST_KEY: usize = 1024;
+
 /// Where the workspace lies in its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
@@ -30,6 +33,11 @@ struct Code {
     backslash: bool,
 }
 
+/// No object can have the key of this path.
+#[derive(Debug, thiserror::Error)]
+#[error("the key would be longer than {LONGEST_KEY} bytes")]
+pub(crate) struct KeyTooLong;
+
 impl Address {
     pub(crate) fn new(prefix: Key, url: &str) -> Self {
         let scheme = Url::parse(url).ok().and_then(|url| ObjectStoreScheme::parse(&url).ok());
@@ -37,10 +45,14 @@ impl Address {
         Self { prefix, url: url.trim_end_matches('/').to_owned(), code: Code { backslash: is_azure } }
     }
 
-    /// The object of a path made by [`absolute`].
+    /// The object of a path made by [`absolute`]; [`KeyTooLong`] is the source of the error where there can be none.
     pub(crate) fn key(&self, path: &str) -> Result<Key, object_store::Error> {
         let prefix = self.prefix.as_ref();
-        Ok(Key::parse(format!("{prefix}{}", self.code.encoded(path)))?)
+        let key = Key::parse(format!("{prefix}{}", self.code.encoded(path)))?;
+        if key.as_ref().len() > LONGEST_KEY {
+            return Err(object_store::Error::NotSupported { source: Box::new(KeyTooLong) });
+        }
+        Ok(key)
     }
 
     /// The name of a child in a listing of its folder.
@@ -207,9 +219,25 @@ mod tests {
         assert_eq!(folders("/a").count() + folders("/").count(), 0);
     }
 
+    fn address(prefix: &str) -> Address {
+        Address::new(Key::parse(prefix).unwrap_or_default(), "s3://b")
+    }
+
+    #[test]
+    fn a_key_has_1024_bytes_at_most_with_its_prefix() {
+        for (prefix, name, fits) in [
+            ("", "x".repeat(1024), true),
+            ("", "x".repeat(1025), false),
+            ("p/q", "x".repeat(1020), true),
+            ("p/q", "x".repeat(1021), false),
+            ("", "\n".repeat(342), false),
+        ] {
+            assert_eq!(address(prefix).key(&format!("/{name}")).is_ok(), fits, "{prefix} {}", name.len());
+        }
+    }
+
     #[test]
     fn keys_lie_below_the_prefix() {
-        let address = |prefix: &str| Address::new(Key::parse(prefix).unwrap_or_default(), "s3://b");
         for (prefix, path, key) in
             [("", "/", ""), ("", "/a/b", "a/b"), ("p/q", "/", "p/q"), ("p/q", "/a\tb", "p/q/a%09b")]
         {

@@ -5,6 +5,7 @@ use std::fmt;
 use dsh_plugin::Coded;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use url::Url;
 
 /// Settings of an object store.
 ///
@@ -65,6 +66,14 @@ impl ObjectFsConfig {
     }
 
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if let Some(endpoint) = &self.endpoint {
+            let shown = || without_secrets(endpoint);
+            let url = Url::parse(endpoint).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+            let url = url.ok_or_else(|| ConfigError::Endpoint(shown()))?;
+            if holds_secrets(&url) {
+                return Err(ConfigError::Secrets(shown()));
+            }
+        }
         let in_range = |setting, value: u64, most: u64| {
             let right = (1..=most).contains(&value);
             if right { Ok(()) } else { Err(ConfigError::Range { setting, most }) }
@@ -93,13 +102,27 @@ impl fmt::Debug for ObjectFsConfig {
     }
 }
 
-/// A URL up to its query, and without the name and password before its host.
+/// A user name (which for Azure's `abfs` is the container), a password, a query or a fragment. A password with a `/` ends the
+/// host too soon: then its first digits are the port, and the `@` is in the path.
+pub(crate) fn holds_secrets(url: &Url) -> bool {
+    let has_user = !url.username().is_empty() && !url.scheme().starts_with("abfs");
+    let has_password = url.password().is_some() || (url.port().is_some() && url.path().contains('@'));
+    has_user || has_password || url.query().is_some() || url.fragment().is_some()
+}
+
+/// A URL as it is where it has no secrets; else up to its query, and behind the last `@` of all. Only the scheme where it is not
+/// a URL, or where that `@` stands in the query.
 pub(crate) fn without_secrets(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
+    let Some((scheme, rest)) = url.split_once("://") else { return "\u{2026}".to_owned() };
+    let (before, after) = rest.rsplit_once('@').unwrap_or(("", rest));
+    match Url::parse(url) {
+        Ok(parsed) if !holds_secrets(&parsed) => url.to_owned(),
+        Ok(_) if !before.contains(['?', '#']) => {
+            let shown = after.split(['?', '#']).next().unwrap_or_default();
+            format!("{scheme}://{shown}")
+        }
+        _ => format!("{scheme}://\u{2026}"),
+    }
 }
 
 /// Settings with which the backend cannot start.
@@ -111,7 +134,10 @@ pub enum ConfigError {
         "fs-object: \"{0}\" is not a workspace: use s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or gs://BUCKET/PREFIX"
     )]
     Url(String),
-    /// A URL with a user name, a password, a query or a fragment.
+    /// An endpoint that is not a URL of HTTP.
+    #[error("fs-object: \"{0}\" is not an endpoint: use https://HOST or https://HOST:PORT")]
+    Endpoint(String),
+    /// A URL or an endpoint with a user name, a password, a query or a fragment.
     #[error("fs-object: \"{0}\": credentials and options do not belong in the url")]
     Secrets(String),
     /// A number that is out of range.

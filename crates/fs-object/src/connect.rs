@@ -11,15 +11,14 @@ use object_store::{
 };
 use url::Url;
 
-use crate::config::{ConfigError, ObjectFsConfig, without_secrets};
+use crate::config::{ConfigError, ObjectFsConfig, holds_secrets, without_secrets};
 
 /// The store that a URL names, and the prefix in it.
 pub(crate) fn connect(config: &ObjectFsConfig) -> Result<(Arc<dyn ObjectStore>, Key), ConfigError> {
     config.check()?;
     let shown = || without_secrets(&config.url);
     let url = Url::parse(&config.url).map_err(|_| ConfigError::Url(shown()))?;
-    let has_user = !url.username().is_empty() && !url.scheme().starts_with("abfs");
-    if has_user || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
+    if holds_secrets(&url) {
         return Err(ConfigError::Secrets(shown()));
     }
     let (scheme, prefix) = ObjectStoreScheme::parse(&url).map_err(|_| ConfigError::Url(shown()))?;

@@ -6,6 +6,8 @@ use dsh_fs::{FsError, FsErrorCode, FsOp};
 use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
 
+use crate::address::KeyTooLong;
+
 /// What an operation on `path` failed with. What the store said in its own words is the source, and in the log.
 pub(crate) fn told(op: FsOp, path: &str, error: Error) -> FsError {
     let said = match &error {
@@ -17,6 +19,9 @@ pub(crate) fn told(op: FsOp, path: &str, error: Error) -> FsError {
             FsError::changed(op, path)
         }
         Error::InvalidPath { .. } => FsError::io(op, path, "a key here has no path"),
+        Error::NotSupported { source } if source.is::<KeyTooLong>() => {
+            FsError::io(op, path, "file name too long")
+        }
         other => FsError::io(op, path, why(other)),
     };
     if said.code() == FsErrorCode::IoError || said.code() == FsErrorCode::PermissionDenied {
@@ -36,6 +41,11 @@ pub(crate) fn in_doubt(op: FsOp, path: &str, error: Error) -> FsError {
     tracing::warn!(path, %error, "the object store failed, and it is not known whether a change was made");
     let what = "the object store failed and does not say whether the change was made; read the file before trying again";
     FsError::io(op, path, what).with_source(error)
+}
+
+/// Did no answer come, or not the whole of one?
+pub(crate) fn is_connection(error: &Error) -> bool {
+    http_kind(error).is_some()
 }
 
 fn why(error: &Error) -> &'static str {

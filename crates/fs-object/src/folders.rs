@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use dsh_fs::{FsError, FsOp};
-use futures_util::StreamExt as _;
-use futures_util::future::{try_join, try_join_all};
+use futures_util::future::{self, try_join};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::{Error, GetOptions};
 
 use crate::address;
@@ -14,6 +14,8 @@ use crate::store::Store;
 
 /// How many folders are remembered.
 const REMEMBERED: usize = 10_000;
+/// How many looks at the folders of one path go out at once.
+const AT_ONCE: usize = 16;
 
 /// The folders that something was seen in, so that not every new file costs looks at all that is above it.
 ///
@@ -57,16 +59,19 @@ impl Store {
         Ok(is_folder)
     }
 
-    /// Refuses a new file where a folder is, or below a file. All looks go out at once.
+    /// Refuses a new file where a folder is, or below a file. The looks go out together, as many as [`AT_ONCE`].
     pub(crate) async fn must_be_free(&self, path: &str, op: FsOp) -> Result<(), FsError> {
         let unseen = self.seen.unseen(path);
-        let files = try_join_all(unseen.into_iter().map(|folder| self.is_file(folder)));
-        let (is_folder, files) =
+        let looks: Vec<_> = unseen.into_iter().map(|folder| self.is_file(folder)).collect();
+        let files = stream::iter(looks)
+            .buffered(AT_ONCE)
+            .try_fold(false, |found, is_file| future::ready(Ok(found || is_file)));
+        let (is_folder, is_below_file) =
             try_join(self.is_folder(path), files).await.map_err(|error| told(op, path, error))?;
         if is_folder {
             return Err(FsError::not_regular_file(op, path));
         }
-        if files.contains(&true) {
+        if is_below_file {
             return Err(FsError::parent_not_directory(path));
         }
         Ok(())

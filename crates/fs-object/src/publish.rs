@@ -4,7 +4,8 @@
 //! client tries again when an answer is lost, and the second try meets the first one's object. So after every refusal, and
 //! after every failure that leaves the outcome open, the object is looked at for the name of the write ([`crate::trail`]).
 //! Where it is not there and the object is still the one that was read, the put is made again under the same condition:
-//! then the first one, should it still be on its way, can no longer be applied.
+//! then the first one, should it still be on its way, can be applied only if somebody restores the very bytes that were read,
+//! in a store whose tags are digests of them.
 
 use std::time::Duration;
 
@@ -75,12 +76,14 @@ impl Store {
                 }
                 Err(error) => error,
             };
-            if is_final(&error) {
+            // An earlier try may still be on its way, whatever a later one is told.
+            let is_final = is_final(&error);
+            if is_final && attempt == 1 {
                 return Err(told(op, path, error));
             }
             match self.look(path, &name, before).await {
                 Ok(Look::Published(published)) => return Ok(published),
-                Ok(Look::NotYet) if attempt < TRIES => {}
+                Ok(Look::NotYet) if attempt < TRIES && !is_final => {}
                 Ok(Look::NotYet) | Err(_) => return Err(in_doubt(op, path, error)),
             }
             tokio::time::sleep(wait).await;
@@ -108,7 +111,7 @@ impl Store {
     }
 }
 
-/// Does the failure say for certain that nothing was put?
+/// Does the failure say for certain that this try put nothing, and that no other will?
 fn is_final(error: &Error) -> bool {
     matches!(
         error,

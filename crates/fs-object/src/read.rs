@@ -8,6 +8,9 @@ use crate::error::told;
 use crate::store::Store;
 use crate::version;
 
+/// The most memory that is taken on the mere word of a store.
+const MOST_AT_FIRST: u64 = 8 * 1024 * 1024;
+
 pub(crate) async fn text(store: &Store, target: &FsTarget) -> Result<TextRead, FsError> {
     let BytesRead { bytes, version } = bytes(store, target, u64::MAX).await?;
     match text::decode(&bytes) {
@@ -26,7 +29,7 @@ pub(crate) async fn bytes(store: &Store, target: &FsTarget, max: u64) -> Result<
     if size > max {
         return Err(FsError::too_large(target.display_path(), size, max));
     }
-    let mut all = BytesMut::with_capacity(usize::try_from(size).unwrap_or_default());
+    let mut all = BytesMut::with_capacity(usize::try_from(size.min(MOST_AT_FIRST)).unwrap_or_default());
     let mut blocks = found.into_stream();
     let failed = |error| told(FsOp::Read, target.display_path(), error);
     while let Some(block) = blocks.try_next().await.map_err(failed)? {

@@ -16,7 +16,7 @@ use futures_util::stream::BoxStream;
 use object_store::{Error, GetOptions, GetRange};
 
 use crate::address;
-use crate::error::told;
+use crate::error::{is_connection, told};
 use crate::store::{Store, unless_cancelled};
 use crate::version;
 
@@ -96,7 +96,15 @@ pub(crate) async fn resume(
         Ok(Some(found)) => found,
         Ok(None) => return Err(FsError::not_found(FsOp::Read, target.display_path())),
         Err(Error::Precondition { .. }) => return Ok(TextStream::Changed),
-        Err(error) => return Err(failed(error)),
+        Err(error @ (Error::PermissionDenied { .. } | Error::Unauthenticated { .. })) => {
+            return Err(failed(error));
+        }
+        Err(error) if is_connection(&error) => return Err(failed(error)),
+        // The range is beyond what is there (416), or the store makes none: a read from the start will tell.
+        Err(error) => {
+            tracing::warn!(path, %error, "the object store did not make a range");
+            return Ok(TextStream::Changed);
+        }
     };
     // Not every store heeds the condition of a read.
     if !version::holds(&from.version, &found.meta) {

@@ -10,7 +10,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 
 use dsh_fs::leftovers::STAGE_LETTERS;
-use object_store::{Attribute, Attributes};
+use object_store::{Attribute, AttributeValue, Attributes};
 
 /// The metadata key. Azure takes nothing but letters, digits and underscores.
 const NAME: &str = "dshwrites";
@@ -18,6 +18,8 @@ const NAME: &str = "dshwrites";
 /// write one object as fast as they can need some seconds for as many writes.
 const KEPT: usize = 64;
 const LETTERS: usize = 9;
+/// How much metadata an object can have on S3: the keys and values that are not the service's own.
+const MOST_BYTES: usize = 2048;
 
 /// The name of one write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +30,13 @@ impl WriteName {
         Self(letters(LETTERS))
     }
 
-    /// The metadata of an object with this write on it, made from that of the object before.
+    /// The metadata of an object with this write on it, made from that of the object before. What others keep there stays,
+    /// and the oldest names make room for it.
     pub(crate) fn on(&self, before: &Attributes) -> Attributes {
         let mut after = before.clone();
-        let earlier = names(before).rev().take(KEPT - 1).collect::<Vec<_>>();
+        let room = MOST_BYTES.saturating_sub(of_others(before) + NAME.len());
+        let earlier = (room / (LETTERS + 1)).saturating_sub(1).min(KEPT - 1);
+        let earlier = names(before).rev().take(earlier).collect::<Vec<_>>();
         let trail: String =
             earlier.into_iter().rev().flat_map(|name| [name, " "]).chain([&*self.0]).collect();
         after.insert(key(), trail.into());
@@ -75,7 +80,17 @@ fn key() -> Attribute {
 }
 
 fn names(attributes: &Attributes) -> impl DoubleEndedIterator<Item = &str> {
-    attributes.get(&key()).map(AsRef::as_ref).unwrap_or_default().split_ascii_whitespace()
+    let trail = attributes.get(&key()).map(AsRef::as_ref).unwrap_or_default();
+    trail.split_ascii_whitespace().filter(|name| name.len() == LETTERS)
+}
+
+/// The bytes of metadata that are not the trail.
+fn of_others(attributes: &Attributes) -> usize {
+    let bytes = |(attribute, value): (&Attribute, &AttributeValue)| match attribute {
+        Attribute::Metadata(name) if name != NAME => name.len() + value.len(),
+        _ => 0,
+    };
+    attributes.iter().map(bytes).sum()
 }
 
 #[cfg(test)]
@@ -97,5 +112,17 @@ mod tests {
         assert_eq!(first.found_in(&attributes), Applied::Unknown);
         assert_eq!(attributes.get(&key()).map(|trail| trail.len()), Some(KEPT * (LETTERS + 1) - 1));
         assert_eq!(attributes.get(&Attribute::ContentType).map(AsRef::as_ref), Some("text/plain"));
+    }
+    #[test]
+    fn the_oldest_names_make_room_for_what_others_keep() {
+        for (taken, kept) in [(0, KEPT), (1_394, KEPT), (1_395, KEPT - 1), (2_014, 2), (2_015, 1), (3_000, 1)]
+        {
+            let owner = "x".repeat(taken);
+            let mut attributes = Attributes::from_iter([(Attribute::Metadata("owner".into()), owner)]);
+            for _ in 0..=KEPT {
+                attributes = WriteName::new().on(&attributes);
+            }
+            assert_eq!(names(&attributes).count(), kept, "{taken}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What a version is here: the entity tag of the object, or its generation where it has none.
 //!
-//! The store makes a new one for every write. It stands for the bytes, because an object is never changed in place.
+//! It stands for the bytes, because an object is never changed in place. Not for the write: on S3 a tag is mostly the digest of
+//! the bytes, so that the same bytes have the same version again; elsewhere every write makes a new one.
 
 use dsh_fs::FsVersion;
 use object_store::{ObjectMeta, PutResult, UpdateVersion};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::sync::CancellationToken;
 
 /// The calls under way. A clone counts the same calls.
@@ -21,15 +21,23 @@ impl Calls {
         Self { free: Arc::new(Semaphore::new(most as usize)), most, ending: CancellationToken::new() }
     }
 
-    /// One more, until what is returned is dropped; `None` where there are as many as there may be.
-    pub(crate) fn begin(&self) -> Option<OwnedSemaphorePermit> {
-        self.free.clone().try_acquire_owned().ok()
+    /// One more, until what is returned is dropped. Fails where there are as many as there may be, or none may begin any
+    /// more.
+    pub(crate) fn begin(&self) -> Result<OwnedSemaphorePermit, TryAcquireError> {
+        self.free.clone().try_acquire_owned()
     }
 
-    /// Resolves when no call is under way; meanwhile none begins.
+    /// Resolves when no call is under way; neither meanwhile nor afterwards does one begin.
     pub(crate) async fn empty(&self) {
-        // It fails only once the semaphore is closed, which it never is.
-        let _all = self.free.acquire_many(self.most).await;
+        // It fails only where it was closed before.
+        if self.free.acquire_many(self.most).await.is_ok() {
+            self.close();
+        }
+    }
+
+    /// From now on no call begins.
+    pub(crate) fn close(&self) {
+        self.free.close();
     }
 
     /// Cancels what is under way. It is not waited for here.
@@ -47,5 +55,34 @@ impl Calls {
                 call.await
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn once_they_have_come_to_their_end_none_begins() {
+        let calls = Calls::new(1);
+        let first = calls.begin().unwrap();
+        assert_eq!(calls.begin().unwrap_err(), TryAcquireError::NoPermits);
+        let emptied = tokio::spawn({
+            let calls = calls.clone();
+            async move { calls.empty().await }
+        });
+        drop(first);
+        emptied.await.unwrap();
+        assert_eq!(calls.begin().unwrap_err(), TryAcquireError::Closed);
+        calls.empty().await;
+    }
+
+    #[tokio::test]
+    async fn those_that_are_given_up_are_no_room_for_others() {
+        let calls = Calls::new(2);
+        let _lasting = calls.begin().unwrap();
+        calls.close();
+        assert_eq!(calls.begin().unwrap_err(), TryAcquireError::Closed);
     }
 }

@@ -6,13 +6,16 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, HOST, ORIGIN};
+use http::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, Uri};
 
 use crate::options::HttpOptions;
 use crate::refused::Refused;
 use crate::tokens::{Rights, Tokens};
+
+/// How a request came about, as the browser sees it.
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -66,6 +69,14 @@ impl Door {
             if !self.origins.iter().any(known) {
                 return Err(Refused::forbidden("ORIGIN_FORBIDDEN", "this Origin may not use this server"));
             }
+        }
+        // A page can have a browser fetch what it cannot read, such as an image, and no Origin is said then.
+        let foreign = |site: &HeaderValue| site == "cross-site" || site == "same-site";
+        if !headers.contains_key(ORIGIN) && headers.get_all(SEC_FETCH_SITE).iter().any(foreign) {
+            return Err(Refused::forbidden(
+                "ORIGIN_FORBIDDEN",
+                "web pages of others may not use this server",
+            ));
         }
         Ok(())
     }
@@ -135,6 +146,24 @@ mod tests {
             ("null", Some("ORIGIN_FORBIDDEN")),
         ] {
             assert_eq!(code(&door, &[("host", "localhost"), ("origin", origin)]), refused, "{origin}");
+        }
+    }
+
+    #[test]
+    fn what_a_page_of_somebody_else_fetches_without_an_origin_is_refused() {
+        let options =
+            HttpOptions { origins: vec!["https://app.example".to_owned()], ..HttpOptions::default() };
+        let door = door("127.0.0.1:8080", &options);
+        for (site, refused) in [
+            ("cross-site", Some("ORIGIN_FORBIDDEN")),
+            ("same-site", Some("ORIGIN_FORBIDDEN")),
+            ("same-origin", None),
+            ("none", None),
+        ] {
+            assert_eq!(code(&door, &[("host", "localhost"), ("sec-fetch-site", site)]), refused, "{site}");
+            let allowed =
+                [("host", "localhost"), ("sec-fetch-site", site), ("origin", "https://app.example")];
+            assert_eq!(code(&door, &allowed), None, "{site}");
         }
     }
 

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::request::Parts;
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -21,7 +20,7 @@ use crate::door::Door;
 use crate::refusal;
 use crate::refused::{Answer, Refused, json_answer, plain_answer};
 use crate::seats::Seats;
-use crate::server::Server;
+use crate::server::{SHUTTING_DOWN, Server};
 use crate::tokens::Rights;
 use crate::who::{self, Claim, MCP_SESSION};
 
@@ -59,9 +58,7 @@ impl Front {
             return Ok(plain_answer(StatusCode::OK, "ok"));
         }
         let rights = self.door.rights(request.headers())?;
-        if self.closing.load(Ordering::Relaxed) {
-            return Err(Refused::unavailable("SHUTTING_DOWN", "the server is shutting down"));
-        }
+        self.is_open()?;
         match path.strip_prefix("/mcp") {
             Some("") => self.speak(request, None, &rights).await,
             Some(rest) if rest.starts_with('/') => self.speak(request, Some(&rest[1..]), &rights).await,
@@ -70,10 +67,20 @@ impl Front {
         }
     }
 
+    /// Whether new work is taken.
+    fn is_open(&self) -> Result<(), Refused> {
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(Refused::unavailable("SHUTTING_DOWN", SHUTTING_DOWN));
+        }
+        Ok(())
+    }
+
     /// `POST /sessions`.
     async fn mint(&self, request: Request<Incoming>, rights: &Rights) -> Result<Answer, Refused> {
         only(&request, &[Method::POST])?;
         let body = body::whole(request.into_body(), self.max_body).await?;
+        // A body may take its time.
+        self.is_open()?;
         let Wanted { session, workspace } = Wanted::read(&body)?;
         let workspace = workspace.as_deref();
         let id = match session {
@@ -86,9 +93,7 @@ impl Front {
             })?,
         };
         who::may_use(rights, &id)?;
-        if !rights.workspace(workspace) {
-            return Err(Refused::forbidden("WORKSPACE_FORBIDDEN", "this token may not use this workspace"));
-        }
+        who::may_work_in(rights, workspace)?;
         self.seats.mint(&id, workspace)?;
         let mut minted = json!({"session": id, "url": format!("/mcp/{id}")});
         if let Some(workspace) = workspace {
@@ -108,6 +113,7 @@ impl Front {
         let mut hello = false;
         let body = if parts.method == Method::POST {
             let body = body::whole(body, self.max_body).await?;
+            self.is_open()?;
             match refusal::parse(&body) {
                 Ok(Some(message)) => hello = is_hello(&message),
                 Ok(None) if body.trim_ascii().is_empty() => {
@@ -120,19 +126,22 @@ impl Front {
         } else {
             Bytes::new()
         };
-        let client = mcp_session(&parts);
-        let asker = who::who(&Claim { url: name, headers: &parts.headers, hello }, rights, &self.seats)?;
+        let begins = parts.method == Method::POST;
+        let claim = Claim { url: name, headers: &parts.headers, hello, begins };
+        let asker = who::who(&claim, rights, &self.seats)?;
+        if asker.client.is_none() {
+            // The SDK has its own opinion on when to believe it.
+            parts.headers.remove(MCP_SESSION);
+        }
         parts.extensions.insert(asker.seat.clone());
         let ends = parts.method == Method::DELETE;
         let answer = self.protocol.handle(Request::from_parts(parts, Full::new(body))).await;
         let begun = answer.headers().get(MCP_SESSION).and_then(|id| id.to_str().ok());
-        match (begun, client) {
+        match (begun, asker.client) {
             (Some(begun), _) if hello => self.seats.link(begun, asker.seat, asker.fresh),
             _ if asker.fresh => self.seats.forget(&asker.seat),
-            (_, Some(client))
-                if answer.status() == StatusCode::NOT_FOUND || (ends && answer.status().is_success()) =>
-            {
-                self.seats.unlink(&client);
+            (_, Some(client)) if ends || answer.status() == StatusCode::NOT_FOUND => {
+                self.unlink_ended(client).await;
             }
             _ => {}
         }
@@ -155,6 +164,14 @@ impl Front {
                     tracing::debug!(%error, "an expired client could not be closed");
                 }
             }
+        }
+    }
+
+    /// Forgets an `Mcp-Session-Id` that the SDK does not keep any more.
+    async fn unlink_ended(&self, client: String) {
+        let client = client.into();
+        if !self.clients.has_session(&client).await.unwrap_or(true) {
+            self.seats.unlink(&client);
         }
     }
 }
@@ -197,10 +214,6 @@ impl Wanted {
 
 fn is_hello(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::InitializeRequest(_)))
-}
-
-fn mcp_session(parts: &Parts) -> Option<String> {
-    parts.headers.get(MCP_SESSION)?.to_str().ok().map(str::to_owned)
 }
 
 fn only(request: &Request<Incoming>, methods: &[Method]) -> Result<(), Refused> {

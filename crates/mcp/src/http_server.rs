@@ -62,12 +62,12 @@ pub async fn serve_http(
     let served = harness.served.clone();
     let streams = CancellationToken::new();
     let clients = Arc::new(clients());
-    let handler = Server { served: served.clone(), seat: None };
+    let serving = served.clone();
     let front = Arc::new(Front {
         door: Door::new(at, &options),
         seats: Seats::new(Box::new(sessions), served.tools.max_parallel_calls(), &options),
         protocol: StreamableHttpService::new(
-            move || Ok(handler.clone()),
+            move || Ok(Server::new(serving.clone(), None)),
             clients.clone(),
             protocol(options.serve.max_message_bytes, streams.clone()),
         ),
@@ -89,6 +89,7 @@ pub async fn serve_http(
         served.calls.cancel();
         if timeout(LAST_CALLS, served.calls.empty()).await.is_err() {
             tracing::warn!("calls are still running after the end of the server");
+            served.calls.close();
         }
     }
     // Streams without a call would go on for ever.

@@ -49,7 +49,7 @@ pub struct HttpOptions {
     /// At an address that is not of the loopback, none given means any: there the token guards.
     pub hosts: Vec<String>,
     /// Values that `Origin` may have (`https://app.example`), beside the loopback's at the server's own port. A request
-    /// without `Origin` does not come from a web page and is let in.
+    /// without `Origin` is let in unless its `Sec-Fetch-Site` says that a web page of somebody else has made it.
     pub origins: Vec<String>,
     /// Whether a named session has to be minted (`POST /sessions`) before it is used; by default a name begins at its
     /// first use. Where sessions have workspaces of their own it has to be so: a session that has expired, or that the

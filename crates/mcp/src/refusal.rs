@@ -62,7 +62,7 @@ fn refuse_object(object: &serde_json::Map<String, Json>) -> Result<Option<Client
     let id: Option<RequestId> = object.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     Err(match (object.get("jsonrpc"), object.get("method"), object.get("id")) {
         (Some(Json::String(version)), Some(Json::String(method)), None) if version == "2.0" => {
-            tracing::debug!(%method, "ignoring a malformed notification");
+            tracing::debug!(?method, "ignoring a malformed notification");
             return Ok(None);
         }
         (Some(Json::String(version)), _, _) if version != "2.0" => invalid("\"jsonrpc\" must be \"2.0\"", id),

@@ -88,7 +88,7 @@ impl Refused {
     }
 
     pub(crate) fn into_answer(self) -> Answer {
-        tracing::debug!(status = self.status.as_u16(), code = self.code, message = %self.message, "refused a request");
+        tracing::debug!(status = self.status.as_u16(), code = self.code, message = ?self.message, "refused a request");
         let error = json!({"code": SERVER_ERROR, "message": self.message, "data": {"code": self.code}});
         let body = json!({"jsonrpc": "2.0", "id": null, "error": error});
         let mut answer = json_answer(self.status, body.to_string());

@@ -12,27 +12,40 @@ use crate::open_questions::OpenQuestions;
 /// A session with its queue of calls and its open questions; or nobody's, for one request without a session.
 pub(crate) struct Seat {
     pub(crate) session: Option<Arc<Session>>,
+    /// The name of the workspace that it was minted with.
+    pub(crate) workspace: Option<String>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) questions: Arc<OpenQuestions>,
     used: Mutex<Instant>,
 }
 
 impl Seat {
-    pub(crate) fn new(session: Arc<Session>, max_parallel: NonZeroUsize) -> Arc<Self> {
-        Self::made(Some(session), Arc::default(), max_parallel)
+    pub(crate) fn new(
+        session: Arc<Session>,
+        workspace: Option<&str>,
+        max_parallel: NonZeroUsize,
+    ) -> Arc<Self> {
+        Self::made(Some(session), workspace, Arc::default(), max_parallel)
     }
 
     /// Its questions outlive the request: the answer comes with the next one.
     pub(crate) fn nobody(questions: &Arc<OpenQuestions>, max_parallel: NonZeroUsize) -> Arc<Self> {
-        Self::made(None, questions.clone(), max_parallel)
+        Self::made(None, None, questions.clone(), max_parallel)
     }
 
     fn made(
         session: Option<Arc<Session>>,
+        workspace: Option<&str>,
         questions: Arc<OpenQuestions>,
         max_parallel: NonZeroUsize,
     ) -> Arc<Self> {
-        Arc::new(Self { session, gate: Gate::new(max_parallel), questions, used: Mutex::new(Instant::now()) })
+        Arc::new(Self {
+            session,
+            workspace: workspace.map(str::to_owned),
+            gate: Gate::new(max_parallel),
+            questions,
+            used: Mutex::new(Instant::now()),
+        })
     }
 
     /// The name of its session.

@@ -78,8 +78,12 @@ impl Seats {
         Seat::nobody(&self.nobodys, self.max_parallel)
     }
 
-    /// The session of this name. It begins if it has to and may.
-    pub(crate) fn named(&self, id: &str) -> Result<Arc<Seat>, Refused> {
+    /// The session of this name. It begins if it has to and may; `may_begin` is asked only then.
+    pub(crate) fn named(
+        &self,
+        id: &str,
+        may_begin: impl FnOnce() -> Result<(), Refused>,
+    ) -> Result<Arc<Seat>, Refused> {
         let mut known = self.lock();
         if let Some(seat) = known.by_id.get(id) {
             seat.touch();
@@ -91,6 +95,7 @@ impl Seats {
                 format!("there is no session \"{id}\", or it has expired: begin it by POST /sessions"),
             ));
         }
+        may_begin()?;
         self.begin(&mut known, id, None)
     }
 
@@ -109,7 +114,7 @@ impl Seats {
             return Err(self.full("sessions"));
         }
         let session = self.provider.begin(id, workspace)?;
-        let seat = Seat::new(session, self.max_parallel);
+        let seat = Seat::new(session, workspace, self.max_parallel);
         known.by_id.insert(id.to_owned(), seat.clone());
         Ok(seat)
     }
@@ -125,10 +130,11 @@ impl Seats {
         self.lock().links.insert(mcp_id.to_owned(), link);
     }
 
-    /// Whose `Mcp-Session-Id` this is.
+    /// Whose `Mcp-Session-Id` this is; `None` also where that session has ended.
     pub(crate) fn linked(&self, mcp_id: &str) -> Option<Arc<Seat>> {
         let mut known = self.lock();
-        let link = known.links.get_mut(mcp_id)?;
+        let Known { by_id, links } = &mut *known;
+        let link = links.get_mut(mcp_id).filter(|link| holds(by_id, &link.seat))?;
         link.used = Instant::now();
         link.seat.touch();
         Some(link.seat.clone())
@@ -161,8 +167,8 @@ impl Seats {
         }
         let Known { by_id, links } = &mut *known;
         let ended = |link: &Link| {
-            let there = link.seat.id().is_some_and(|id| by_id.contains_key(id));
-            !there || (link.used.elapsed() >= self.idle && link.seat.gate.calls() == 0)
+            let unused = !holds(by_id, &link.seat) || link.used.elapsed() >= self.idle;
+            unused && link.seat.gate.calls() == 0
         };
         links.extract_if(|_, link| ended(link)).map(|(mcp_id, _)| mcp_id).collect()
     }
@@ -186,9 +192,14 @@ impl Seats {
 impl Known {
     fn forget(&mut self, seat: &Arc<Seat>) {
         if let Some(id) = seat.id()
-            && self.by_id.get(id).is_some_and(|known| Arc::ptr_eq(known, seat))
+            && holds(&self.by_id, seat)
         {
             self.by_id.remove(id);
         }
     }
+}
+
+/// Whether it is this very session that goes by its name, and not a later one.
+fn holds(by_id: &HashMap<String, Arc<Seat>>, seat: &Arc<Seat>) -> bool {
+    seat.id().and_then(|id| by_id.get(id)).is_some_and(|known| Arc::ptr_eq(known, seat))
 }

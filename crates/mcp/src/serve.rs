@@ -56,9 +56,9 @@ where
     let max_message_bytes = options.max_message_bytes;
     let harness = Harness::of(ctx, options, usize::MAX, usize::MAX)?;
     let Harness { served, .. } = &harness;
-    let seat = Seat::new(session, served.tools.max_parallel_calls());
+    let seat = Seat::new(session, None, served.tools.max_parallel_calls());
     let wire = Wire::new(input, output, max_message_bytes, served.tools.clone(), seat.gate.clone());
-    let server = Server { served: served.clone(), seat: Some(seat.clone()) };
+    let server = Server::new(served.clone(), Some(seat.clone()));
     let calls = CancellationToken::new();
     let ended = tokio::select! {
         ended = connection(server, wire, &calls) => ended,

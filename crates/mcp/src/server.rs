@@ -1,6 +1,7 @@
 //! The harness as the protocol sees it: tools listed, tools called.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dsh_harness::{ErrorInfo, Session, SystemPrompt, ToolCall, ToolRegistry, ToolResult};
 use rmcp::ServerHandler;
@@ -12,6 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value as Json, json};
+use tokio::sync::TryAcquireError;
 
 use crate::answer::Answering;
 use crate::asking::Asking;
@@ -22,6 +24,9 @@ use crate::listing;
 use crate::options::ServeOptions;
 use crate::reports::{self, Reports};
 use crate::seat::Seat;
+
+/// Why nothing new is taken at the end.
+pub(crate) const SHUTTING_DOWN: &str = "the server is shutting down";
 
 /// What all clients of a server share. Tools and prompt are asked each time.
 pub(crate) struct Served {
@@ -37,9 +42,11 @@ pub(crate) struct Served {
 /// A harness as the protocol sees it.
 #[derive(Clone)]
 pub(crate) struct Server {
-    pub(crate) served: Arc<Served>,
+    served: Arc<Served>,
     /// Who is asking, where it is always the same one. Else the transport says it with each request.
-    pub(crate) seat: Option<Arc<Seat>>,
+    seat: Option<Arc<Seat>>,
+    /// The client has shaken hands. It may say so as often as it likes.
+    initialized: Arc<AtomicBool>,
 }
 
 /// What a client makes a call with again, once it has asked what it was to ask.
@@ -50,6 +57,11 @@ struct Again {
 }
 
 impl Server {
+    /// For one client; its clones serve the same one.
+    pub(crate) fn new(served: Arc<Served>, seat: Option<Arc<Seat>>) -> Self {
+        Self { served, seat, initialized: Arc::default() }
+    }
+
     /// Who is asking.
     fn seat(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Seat>, ErrorData> {
         let said =
@@ -82,7 +94,7 @@ impl Server {
         let (under_way, ticket) = if let Some(ticket) = context.extensions.remove::<Arc<Ticket>>() {
             (None, ticket)
         } else {
-            let under_way = calls.begin().ok_or_else(busy)?;
+            let under_way = calls.begin().map_err(|why| no_more(&why))?;
             let class = tools.concurrency(&tool, &arguments);
             let ticket = seat.gate.enter_below(*max_session_calls, class).ok_or_else(busy)?;
             (Some(under_way), Arc::new(ticket))
@@ -149,7 +161,9 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.served.changes.add(context.peer);
+        if !self.initialized.swap(true, Ordering::Relaxed) {
+            self.served.changes.add(context.peer);
+        }
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
@@ -237,6 +251,16 @@ fn no_such_request(method: &str) -> ErrorData {
             ErrorData::invalid_params(format!("\"params\" do not fit {method}"), None)
         }
         _ => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method \"{method}\""), None),
+    }
+}
+
+/// A call that may not begin.
+fn no_more(why: &TryAcquireError) -> ErrorData {
+    match why {
+        TryAcquireError::NoPermits => busy(),
+        TryAcquireError::Closed => {
+            ErrorData::new(ErrorCode(-32000), SHUTTING_DOWN, Some(json!({"code": "SHUTTING_DOWN"})))
+        }
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::who;
+
 /// The fewest characters of a token. Whoever guesses 16 random ones has other means.
 const SHORTEST: usize = 16;
 
@@ -45,7 +47,7 @@ impl Tokens {
     /// Reads a token file. A line is a token (16 characters or more, no spaces) and, after it, what it may be used for:
     /// `session=NAME` and `workspace=NAME`, as often as you like; a NAME that ends in `*` stands for all that begin so,
     /// and `workspace=.` for the folder of sessions that name none. A token without `session=` may use all sessions, one
-    /// without `workspace=` all workspaces. Blank lines and lines that begin with `#` are skipped; at least one token has to
+    /// without `workspace=` all workspaces. A `session=` that no session's name can fit is refused. Blank lines and lines that begin with `#` are skipped; at least one token has to
     /// be there.
     pub fn parse(text: &str) -> Result<Self, TokensError> {
         let mut entries: Vec<Entry> = Vec::new();
@@ -63,7 +65,14 @@ impl Tokens {
             let mut rights = Rights::default();
             for word in words {
                 let (patterns, name) = match word.split_once('=') {
-                    Some(("session", name)) if !name.is_empty() => (&mut rights.sessions, name),
+                    Some(("session", name)) if !name.is_empty() => {
+                        let begins = name.strip_suffix('*').unwrap_or(name);
+                        if !begins.is_empty() {
+                            who::valid(begins)
+                                .map_err(|why| wrong(&format!("\"{word}\" fits nothing: {why}")))?;
+                        }
+                        (&mut rights.sessions, name)
+                    }
                     Some(("workspace", name)) if !name.is_empty() => (&mut rights.workspaces, name),
                     _ => {
                         return Err(wrong("after the token only session=NAME and workspace=NAME can follow"));
@@ -198,6 +207,21 @@ bbbbbbbbbbbbbbbbbbbb session=bob session=bob-* workspace=site
             why("aaaaaaaaaaaaaaaaaaaa\naaaaaaaaaaaaaaaaaaaa session=b"),
             "line 2: this token was there before"
         );
+    }
+
+    #[test]
+    fn a_session_that_cannot_be_named_is_refused() {
+        let parse = |name: &str| Tokens::parse(&format!("aaaaaaaaaaaaaaaaaaaa session={name}"));
+        for name in ["*", "a", "a-*", &"x".repeat(128)] {
+            assert!(parse(name).is_ok(), "{name}");
+        }
+        for name in ["a/*", "a*b", "**", "\u{e9}", &"x".repeat(129)] {
+            let why = format!(
+                "line 1: \"session={name}\" fits nothing: a session's name is made of letters, digits, \".\", \"_\" and \
+                 \"-\", 128 at most"
+            );
+            assert_eq!(parse(name).unwrap_err().to_string(), why);
+        }
     }
 
     #[test]

@@ -30,12 +30,17 @@ pub(crate) struct Claim<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// The request is an older client's `initialize`.
     pub(crate) hello: bool,
+    /// The request may begin the session that it names. Only a POST may: a web page can make a browser send any GET, and
+    /// nothing in that tells where it comes from.
+    pub(crate) begins: bool,
 }
 
 pub(crate) struct Asker {
     pub(crate) seat: Arc<Seat>,
     /// The session begins with this request, and nobody else knows its name.
     pub(crate) fresh: bool,
+    /// The `Mcp-Session-Id` that was believed.
+    pub(crate) client: Option<String>,
 }
 
 pub(crate) fn who(claim: &Claim<'_>, rights: &Rights, seats: &Seats) -> Result<Asker, Refused> {
@@ -43,28 +48,33 @@ pub(crate) fn who(claim: &Claim<'_>, rights: &Rights, seats: &Seats) -> Result<A
     if claim.hello {
         seats.room_for_link()?;
     }
-    if let Some(name) = name(claim)? {
+    let name = name(claim)?;
+    if let Some(name) = name {
         may_use(rights, name)?;
-        let linked = client.map(|client| seats.linked(client).ok_or_else(ended)).transpose()?;
-        let seat = seats.named(name)?;
-        if linked.is_some_and(|linked| !Arc::ptr_eq(&linked, &seat)) {
+    }
+    if let Some(client) = client {
+        let seat = seats.linked(client).ok_or_else(ended)?;
+        if let Some(name) = name.filter(|name| seat.id() != Some(name)) {
             return Err(Refused::malformed(
                 "SESSION_CONFLICT",
                 format!("the Mcp-Session-Id belongs to another session than \"{name}\""),
             ));
         }
-        return Ok(Asker { seat, fresh: false });
-    }
-    if let Some(client) = client {
-        let seat = seats.linked(client).ok_or_else(ended)?;
         may_use(rights, seat.id().unwrap_or_default())?;
-        return Ok(Asker { seat, fresh: false });
+        may_work_in(rights, seat.workspace.as_deref())?;
+        return Ok(Asker { seat, fresh: false, client: Some(client.to_owned()) });
+    }
+    if let Some(name) = name {
+        let seat = seats
+            .named(name, || if claim.begins { may_work_in(rights, None) } else { Err(unknown(name)) })?;
+        may_work_in(rights, seat.workspace.as_deref())?;
+        return Ok(Asker { seat, fresh: false, client: None });
     }
     if claim.hello
         && rights.workspace(None)
         && let Some(name) = rights.fresh_session()
     {
-        return Ok(Asker { seat: seats.mint(&name, None)?, fresh: true });
+        return Ok(Asker { seat: seats.mint(&name, None)?, fresh: true, client: None });
     }
     if !rights.no_session() {
         return Err(Refused::forbidden(
@@ -72,7 +82,7 @@ pub(crate) fn who(claim: &Claim<'_>, rights: &Rights, seats: &Seats) -> Result<A
             "this token is for certain sessions only: name one, in the URL (/mcp/<session>) or in the header Dsh-Session",
         ));
     }
-    Ok(Asker { seat: seats.nobody(), fresh: false })
+    Ok(Asker { seat: seats.nobody(), fresh: false, client: None })
 }
 
 /// The session that a request names.
@@ -110,6 +120,20 @@ pub(crate) fn may_use(rights: &Rights, session: &str) -> Result<(), Refused> {
         return Ok(());
     }
     Err(Refused::forbidden("SESSION_FORBIDDEN", format!("this token may not use the session \"{session}\"")))
+}
+
+pub(crate) fn may_work_in(rights: &Rights, workspace: Option<&str>) -> Result<(), Refused> {
+    if rights.workspace(workspace) {
+        return Ok(());
+    }
+    Err(Refused::forbidden("WORKSPACE_FORBIDDEN", "this token may not use this workspace"))
+}
+
+fn unknown(name: &str) -> Refused {
+    Refused::missing(
+        "NO_SUCH_SESSION",
+        format!("there is no session \"{name}\", or it has expired: only a POST begins it"),
+    )
 }
 
 fn ended() -> Refused {

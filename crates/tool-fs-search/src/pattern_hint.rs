@@ -56,9 +56,9 @@ fn hint(pattern: &str, at: Option<usize>, literal: Option<String>) -> Option<Str
     (!hint.is_empty() && hint.len() <= MOST_BYTES).then_some(hint)
 }
 
-/// The character as one that stands for itself.
+/// The character as one that stands for itself; a comma too, or the glob could be taken for a list of them.
 fn quoted(character: char) -> impl Iterator<Item = char> {
-    let special = matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!');
+    let special = matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!' | ',');
     special.then_some('\\').into_iter().chain([character])
 }
 
@@ -97,6 +97,7 @@ fn fault(pattern: &str, kind: &ErrorKind) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::one_glob::{climbs, is_list, is_negated, unquoted};
 
     #[test]
     fn a_glob_is_pointed_into_and_quoted() {
@@ -106,6 +107,7 @@ mod tests {
             ("x[!]", "At fault: `[`, character 2. To find the text itself, use the pattern: x\\[\\!\\]"),
             ("x[bz-a]", "At fault: `z`, character 4. To find the text itself, use the pattern: x\\[bz-a\\]"),
             ("a}b", "At fault: `}`, character 2. To find the text itself, use the pattern: a\\}b"),
+            ("{a,b", "At fault: `{`, character 1. To find the text itself, use the pattern: \\{a\\,b"),
             ("a\\", "At fault: `\\`, character 2. To find the text itself, use the pattern: a\\\\"),
             (
                 "[{]/{x",
@@ -115,6 +117,19 @@ mod tests {
             assert_eq!(of_glob(pattern).as_deref(), Some(expected), "{pattern}");
         }
         assert_eq!(of_glob("*.rs"), None);
+    }
+
+    #[test]
+    fn the_glob_that_is_offered_is_taken_and_finds_the_text() {
+        for pattern in ["{a,b", "{a,{b,c}", "[,{", "x,{[", "![", "a}b", "a,b\\", "x[!]"] {
+            let hint = of_glob(pattern).unwrap_or_default();
+            let offered =
+                hint.split_once("use the pattern: ").map(|(_, offered)| offered).unwrap_or_default();
+            let refused = is_negated(offered) || is_list(&unquoted(offered)) || climbs(offered);
+            assert!(!refused, "{offered}");
+            let glob = GlobBuilder::new(offered).literal_separator(true).backslash_escape(true).build();
+            assert!(glob.is_ok_and(|glob| glob.compile_matcher().is_match(pattern)), "{pattern}: {offered}");
+        }
     }
 
     #[test]

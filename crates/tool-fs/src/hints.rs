@@ -16,7 +16,7 @@ use dsh_plugin::{Coded, Failure};
 use crate::hint::ambiguous::ambiguous;
 use crate::hint::budget::{Deadline, LARGEST_FILE, MOST_TIME, Said};
 use crate::hint::nearest::{Nearest, nearest};
-use crate::neighbours::{Missing, Walk, denied};
+use crate::neighbours::{Missing, WALK_TIME, Walk, denied};
 use crate::read_paths::ReadPaths;
 use crate::seen_blocks::{BlockScan, SeenBlocks};
 use crate::stack::NO_POLICY;
@@ -94,7 +94,7 @@ impl Hints {
                 FsOp::Edit => "Replace the whole file with write: edit changes UTF-8 text only.".to_owned(),
                 _ => "No tool shows it as lines. If you mean to replace it, write the whole file.".to_owned(),
             }),
-            "FS_TOO_LARGE" => Some("Read a part of it, with offset and limit.".to_owned()),
+            "FS_TOO_LARGE" => Some(too_large(refused.op).to_owned()),
             _ => None,
         }
     }
@@ -171,13 +171,17 @@ impl Hints {
 
     async fn missing(&self, refused: Refused<'_>) -> Option<String> {
         let missing = Missing::new(refused.path, refused.target, refused.exec)?;
-        let walk = Walk { fs: &*self.fs, call: refused.call };
-        missing.hint(&walk, refused.op).await
+        missing.hint(&self.walk(refused), refused.op).await
+    }
+
+    fn walk<'a>(&'a self, refused: Refused<'a>) -> Walk<'a> {
+        Walk { fs: &*self.fs, call: refused.call, deadline: Deadline::after(WALK_TIME) }
     }
 
     async fn folder(&self, refused: Refused<'_>) -> Option<String> {
         let target = refused.target?;
-        let entries = self.fs.list_dir(target, refused.call).await.ok()?;
+        let listed = self.fs.list_dir(target, refused.call);
+        let entries = self.walk(refused).within(listed).await?.ok()?;
         let files = entries
             .iter()
             .filter(|entry| entry.kind == FsKind::File && !denied(&*self.fs, &entry.target, false));
@@ -221,6 +225,14 @@ impl Hints {
     }
 }
 
+fn too_large(op: FsOp) -> &'static str {
+    match op {
+        FsOp::Write => "Write less at once, or split it into several files.",
+        FsOp::Edit => "It cannot be edited here; read the part you need with offset and limit.",
+        _ => "Read a part of it, with offset and limit.",
+    }
+}
+
 fn owner(exec: &Execution) -> Option<Owner> {
     exec.session.as_ref().map(Owner::of)
 }
@@ -251,5 +263,21 @@ impl Coded for Hinted {
 
     fn code(&self) -> Option<&str> {
         self.failure.code()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_told_by_what_was_to_be_done() {
+        let told = [FsOp::Read, FsOp::Write, FsOp::Edit].map(too_large);
+        let expected = [
+            "Read a part of it, with offset and limit.",
+            "Write less at once, or split it into several files.",
+            "It cannot be edited here; read the part you need with offset and limit.",
+        ];
+        assert_eq!(told, expected);
     }
 }

@@ -12,10 +12,12 @@ use crate::actor::cwd;
 use crate::hint::budget::{Deadline, Said};
 use crate::hint::neighbours::{Likeness, likeness};
 
-/// How long the folders of a workspace are looked through. A folder that is being listed is listed to its end.
-const WALK_TIME: Duration = Duration::from_millis(50);
+/// How long is looked for one hint, in all; a listing that takes longer is given up.
+pub(crate) const WALK_TIME: Duration = Duration::from_millis(50);
 /// The most folders that are looked into.
 const MOST_FOLDERS: usize = 5000;
+/// The most paths beside one that are looked at, each with a question of its own.
+const LOOKS: usize = 16;
 /// The most files of the same name that are compared.
 const COMPARED: usize = 32;
 /// The most files that are named.
@@ -35,6 +37,8 @@ pub(crate) struct Missing<'a> {
 pub(crate) struct Walk<'a> {
     pub(crate) fs: &'a dyn FileSystem,
     pub(crate) call: &'a FsCall,
+    /// When the last question is given up. The runtime must have its clock enabled.
+    pub(crate) deadline: Deadline,
 }
 
 impl<'a> Missing<'a> {
@@ -85,7 +89,7 @@ impl<'a> Missing<'a> {
                 continue;
             };
             let (wanted, rest) = (&self.path[slash + 1..at], &self.path[at..]);
-            let mut alike: Vec<(Likeness, String)> = Vec::new();
+            let mut alike: Vec<(Likeness, String, FsKind)> = Vec::new();
             for entry in entries {
                 if entry.name == wanted && entry.kind == FsKind::File {
                     // The path goes on below it.
@@ -94,12 +98,10 @@ impl<'a> Missing<'a> {
                 }
                 let Some(likeness) = likeness(wanted, &entry.name) else { continue };
                 let path = format!("{}/{}{rest}", folder.trim_end_matches('/'), entry.name);
-                if walk.is_file(&path, &entry, rest).await {
-                    alike.push((likeness, path));
-                }
+                alike.push((likeness, path, entry.kind));
             }
-            alike.sort();
-            return alike.into_iter().map(|(likeness, path)| (likeness.words(), path)).collect();
+            alike.sort_by(|(a, a_path, _), (b, b_path, _)| (a, a_path).cmp(&(b, b_path)));
+            return files(walk, alike, rest).await;
         }
         Vec::new()
     }
@@ -108,11 +110,10 @@ impl<'a> Missing<'a> {
     async fn elsewhere(&self, walk: &Walk<'_>) -> (Vec<String>, bool) {
         let Some(workspace) = self.workspace.and_then(Path::to_str) else { return (Vec::new(), false) };
         let name = self.path.rsplit('/').next().unwrap_or_default();
-        let deadline = Deadline::after(WALK_TIME);
         let (mut folders, mut found) = (VecDeque::from([workspace.to_owned()]), Vec::new());
         let mut looked_into = 0;
         while let Some(folder) = folders.pop_front() {
-            if deadline.is_over() || looked_into == MOST_FOLDERS || found.len() == COMPARED {
+            if walk.deadline.is_over() || looked_into == MOST_FOLDERS || found.len() == COMPARED {
                 return (self.nearest_first(found), false);
             }
             looked_into += 1;
@@ -127,7 +128,8 @@ impl<'a> Missing<'a> {
                 }
             }
         }
-        (self.nearest_first(found), true)
+        // The last listing may have been given up.
+        (self.nearest_first(found), !walk.deadline.is_over())
     }
 
     fn nearest_first(&self, mut found: Vec<String>) -> Vec<String> {
@@ -138,14 +140,35 @@ impl<'a> Missing<'a> {
     }
 }
 
+/// Of the paths, the likest first, as many files as are named; `rest` of each is below the entry that was listed, whose kind
+/// it has if there is none.
+async fn files(
+    walk: &Walk<'_>,
+    alike: Vec<(Likeness, String, FsKind)>,
+    rest: &str,
+) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    let looks = if rest.is_empty() { alike.len() } else { LOOKS };
+    for (likeness, path, kind) in alike.into_iter().take(looks) {
+        if found.len() == NAMED {
+            break;
+        }
+        let is_file = if rest.is_empty() { kind == FsKind::File } else { walk.is_file(&path).await };
+        if is_file {
+            found.push((likeness.words(), path));
+        }
+    }
+    found
+}
+
 impl Walk<'_> {
     /// What is in a folder, but for what may not be read and names that cannot be written; `None` where there is none.
     async fn list(&self, folder: &str) -> Option<Vec<FsDirEntry>> {
-        let target = self.fs.resolve(folder, None, self.call).await.ok()?;
+        let target = self.within(self.fs.resolve(folder, None, self.call)).await?.ok()?;
         if denied(self.fs, &target, true) {
             return None;
         }
-        let mut entries = self.fs.list_dir(&target, self.call).await.ok()?;
+        let mut entries = self.within(self.fs.list_dir(&target, self.call)).await?.ok()?;
         entries.retain(|entry| {
             let is_plain = *shown(entry.name.as_bytes()) == *entry.name && !entry.name.contains('\u{FFFD}');
             is_plain && !denied(self.fs, &entry.target, entry.kind == FsKind::Directory)
@@ -153,17 +176,25 @@ impl Walk<'_> {
         Some(entries)
     }
 
-    /// Is there a file, `rest` below the entry?
-    async fn is_file(&self, path: &str, entry: &FsDirEntry, rest: &str) -> bool {
-        if rest.is_empty() {
-            return entry.kind == FsKind::File;
-        }
-        let Ok(target) = self.fs.resolve(path, None, self.call).await else { return false };
+    /// Is there a file that may be read?
+    async fn is_file(&self, path: &str) -> bool {
+        let Some(Ok(target)) = self.within(self.fs.resolve(path, None, self.call)).await else {
+            return false;
+        };
         if denied(self.fs, &target, false) {
             return false;
         }
-        let found = self.fs.stat(&target, self.call).await.ok().flatten();
-        found.is_some_and(|found| found.kind == FsKind::File)
+        let found = self.within(self.fs.stat(&target, self.call)).await;
+        found.is_some_and(|found| found.ok().flatten().is_some_and(|found| found.kind == FsKind::File))
+    }
+
+    /// The answer, if it comes in time.
+    pub(crate) async fn within<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
+        let left = self.deadline.left();
+        if left.is_zero() {
+            return None;
+        }
+        tokio::time::timeout(left, answer).await.ok()
     }
 }
 
@@ -172,4 +203,25 @@ pub(crate) fn denied(fs: &dyn FileSystem, target: &FsTarget, is_folder: bool) ->
     let Some(rules) = fs.read_rules() else { return false };
     let place = fs.process_path(target).unwrap_or_else(|| target.display_path().into());
     !rules.permits(&place, is_folder) || !rules.permits_name(Path::new(target.display_path()), is_folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use dsh_fs::MemoryFileSystem;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_does_not_answer_is_given_up_and_nothing_is_asked_afterwards() {
+        let (fs, call) = (MemoryFileSystem::with_files([("/w/a.txt", "a\n")]), FsCall::new());
+        let missing = Missing { path: "/w/A.txt".to_owned(), workspace: Some(Path::new("/w")) };
+        let walk = |time| Walk { fs: &fs, call: &call, deadline: Deadline::after(time) };
+        let hint = missing.hint(&walk(Duration::from_secs(60)), FsOp::Read).await;
+        let expected = "There is no such file, but there is:\n\"/w/a.txt\" (other letter case)";
+        assert_eq!(hint.as_deref(), Some(expected));
+        assert_eq!(walk(Duration::from_micros(1)).within(pending::<()>()).await, None);
+        assert_eq!(missing.hint(&walk(Duration::ZERO), FsOp::Read).await, None);
+    }
 }

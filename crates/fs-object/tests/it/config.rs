@@ -26,6 +26,54 @@ fn secrets_in_a_url_are_refused_and_not_repeated() {
 }
 
 #[test]
+fn a_secret_with_a_slash_is_not_repeated() {
+    for (url, shown) in [
+        ("s3://AKIA:ab/cd@bucket/p", "s3://\u{2026}"),
+        ("s3://AKIA:12/cd@bucket/p", "s3://bucket/p"),
+        ("s3://AKIA:a?b@bucket/p", "s3://\u{2026}"),
+        ("s3://bucket/p?key=AKIA@x&sig=12", "s3://\u{2026}"),
+        ("AKIA:12/cd@bucket", "\u{2026}"),
+    ] {
+        let config = ObjectFsConfig { endpoint: Some(url.replace("s3", "http")), ..ObjectFsConfig::new(url) };
+        let debug = format!("{config:?}");
+        assert!(debug.contains(&format!("url: \"{shown}\"")), "{debug}");
+        assert!(!debug.contains("AKIA") && !debug.contains("12/") && !debug.contains("cd"), "{debug}");
+    }
+    assert_eq!(
+        refused("s3://AKIA:12/cd@bucket/p"),
+        "fs-object: \"s3://bucket/p\": credentials and options do not belong in the url"
+    );
+    let plain = format!("{:?}", ObjectFsConfig::new("s3://bucket/team@home/p"));
+    assert!(plain.contains("\"s3://bucket/team@home/p\""), "{plain}");
+    assert_eq!(
+        refused("s3://AKIA:ab/cd@bucket/p"),
+        "fs-object: \"s3://\u{2026}\" is not a workspace: use s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or gs://BUCKET/PREFIX"
+    );
+}
+
+#[test]
+fn secrets_in_an_endpoint_are_refused_and_not_repeated() {
+    let refused = |endpoint: &str| {
+        let config =
+            ObjectFsConfig { endpoint: Some(endpoint.to_owned()), ..ObjectFsConfig::new("s3://b/p") };
+        ObjectFileSystem::new(&config).unwrap_err().to_string()
+    };
+    for endpoint in
+        ["https://key:hidden@host", "https://hidden@host", "https://host?sig=hidden", "https://host#hidden"]
+    {
+        assert_eq!(
+            refused(endpoint),
+            "fs-object: \"https://host\": credentials and options do not belong in the url"
+        );
+    }
+    for endpoint in ["https://key:hid/den@host", "key:hidden@host", "ftp://host", "host"] {
+        let error = refused(endpoint);
+        assert!(error.ends_with("is not an endpoint: use https://HOST or https://HOST:PORT"), "{error}");
+        assert!(!error.contains("hid"), "{error}");
+    }
+}
+
+#[test]
 fn settings_are_read_by_their_names_and_no_others() {
     let config: ObjectFsConfig =
         serde_json::from_str(r#"{"url": "s3://b/p", "allowHttp": true, "maxEditBytes": 7, "probe": false}"#)

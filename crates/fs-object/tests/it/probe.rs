@@ -14,7 +14,7 @@ async fn a_store_that_keeps_conditions_is_taken_and_left_as_it_was() {
     let fs = over(store.clone());
     fs.probe().await.unwrap();
     let requests = store.requests();
-    assert_eq!(requests.len(), 8, "{requests:?}");
+    assert_eq!(requests.len(), 9, "{requests:?}");
     assert!(requests[0].starts_with("put /.dsh-"), "{requests:?}");
     assert_eq!(store.objects.list(None).try_collect::<Vec<_>>().await.unwrap(), []);
     fs.probe().await.unwrap();
@@ -29,6 +29,16 @@ async fn a_store_that_does_not_care_for_conditions_is_refused() {
     assert_eq!(
         error.to_string(),
         "the object store does not keep the conditions of writes (it creates what is there); nothing would be safe there"
+    );
+    assert_eq!(store.objects.list(None).try_collect::<Vec<_>>().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_store_that_drops_metadata_is_refused() {
+    let store = Arc::new(Rigged::forgetful());
+    assert_eq!(
+        over(store.clone()).probe().await.unwrap_err().to_string(),
+        "the object store does not keep the metadata of objects; nothing would be safe there"
     );
     assert_eq!(store.objects.list(None).try_collect::<Vec<_>>().await.unwrap(), []);
 }

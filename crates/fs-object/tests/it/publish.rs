@@ -95,6 +95,28 @@ async fn what_the_store_forbids_is_told_and_not_tried_again() {
 }
 
 #[tokio::test]
+async fn what_the_store_forbids_after_a_lost_answer_leaves_the_outcome_open() {
+    let (store, fs) = laid("end").await;
+    let (file, call) = (target(&fs, "/a.txt").await, FsCall::new());
+    store.faults.lock().unwrap().extend([Fault::Forbidden, Fault::NeverCame]);
+    let error = fs.edit_text(&file, &more(), None, &call).await.unwrap_err().to_string();
+    assert!(error.ends_with("read the file before trying again"), "{error}");
+    assert_eq!(store.requests(), ["get /a.txt", "put /a.txt", "head /a.txt", "put /a.txt", "head /a.txt"]);
+}
+
+#[tokio::test]
+async fn a_path_without_a_key_is_refused_before_anything_is_sent() {
+    let (store, fs) = laid("end").await;
+    let (file, call) = (target(&fs, &format!("/{}x", "a/".repeat(100_000))).await, FsCall::new());
+    for guard in [None, Some(WriteGuard::CreateIfAbsent)] {
+        let error = fs.write_text(&file, "mine", guard.as_ref(), &call).await.unwrap_err();
+        assert_eq!(error.code(), FsErrorCode::IoError);
+        assert!(error.to_string().ends_with("\": file name too long"));
+    }
+    assert_eq!(store.requests(), [""; 0]);
+}
+
+#[tokio::test]
 async fn metadata_stays() {
     let (store, fs) = laid("end").await;
     let own = Attributes::from_iter([

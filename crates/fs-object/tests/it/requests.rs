@@ -86,6 +86,15 @@ async fn a_creation_costs_one_more_for_each_folder_that_was_not() {
 }
 
 #[tokio::test]
+async fn sixteen_folders_at_most_are_looked_at_at_once() {
+    let (store, fs, call) = laid(&[]).await;
+    let file = target(&fs, &format!("/{}x", "d/".repeat(500))).await;
+    fs.write_text(&file, "two", Some(&WriteGuard::CreateIfAbsent), &call).await.unwrap();
+    assert_eq!(store.requests().iter().filter(|request| request.starts_with("head")).count(), 500);
+    assert_eq!(store.most_at_once(), 16);
+}
+
+#[tokio::test]
 async fn an_unguarded_write_looks_first() {
     let (store, fs, call) = laid(&["a.txt"]).await;
     fs.write_text(&target(&fs, "/a.txt").await, "two", None, &call).await.unwrap();

@@ -11,8 +11,8 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use object_store::path::Path as Key;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMode,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    Attributes, CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
 /// A workspace at a prefix of a store.
@@ -48,20 +48,29 @@ pub(crate) enum Fault {
     Forbidden,
 }
 
-/// A store in memory that counts requests and bytes, fails where it is told to, and may not care for conditions.
+/// A store in memory that counts requests and bytes, fails where it is told to, and may not care for conditions or
+/// metadata.
 #[derive(Debug, Default)]
 pub(crate) struct Rigged {
     pub(crate) objects: InMemory,
     pub(crate) faults: Mutex<Vec<Fault>>,
     careless: bool,
+    forgetful: bool,
     requests: Mutex<Vec<String>>,
     sent: AtomicUsize,
+    asked: AtomicUsize,
+    most_asked: AtomicUsize,
 }
 
 impl Rigged {
     /// One that makes every put, whatever its condition.
     pub(crate) fn careless() -> Self {
         Self { careless: true, ..Self::default() }
+    }
+
+    /// One that drops the metadata of objects.
+    pub(crate) fn forgetful() -> Self {
+        Self { forgetful: true, ..Self::default() }
     }
 
     /// The requests since the last look: what, and of which key.
@@ -72,6 +81,11 @@ impl Rigged {
     /// The bytes that were sent to readers since the last look.
     pub(crate) fn sent(&self) -> usize {
         self.sent.swap(0, Ordering::SeqCst)
+    }
+
+    /// The most reads that were under way at once.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.most_asked.load(Ordering::SeqCst)
     }
 
     fn note(&self, what: &str, key: Option<&Key>) {
@@ -111,6 +125,9 @@ impl ObjectStore for Rigged {
         if self.careless {
             options.mode = PutMode::Overwrite;
         }
+        if self.forgetful {
+            options.attributes = Attributes::new();
+        }
         if fault == Some(Fault::RefusedAgain) {
             self.objects.put_opts(key, payload.clone(), options.clone()).await?;
         }
@@ -133,7 +150,11 @@ impl ObjectStore for Rigged {
             (false, None) => "get",
         };
         self.note(what, Some(key));
-        let found = self.objects.get_opts(key, options).await?;
+        self.most_asked.fetch_max(self.asked.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        let found = self.objects.get_opts(key, options).await;
+        self.asked.fetch_sub(1, Ordering::SeqCst);
+        let found = found?;
         if what != "head" {
             let sent = usize::try_from(found.range.end - found.range.start).unwrap();
             self.sent.fetch_add(sent, Ordering::SeqCst);

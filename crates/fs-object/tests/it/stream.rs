@@ -61,6 +61,17 @@ async fn a_resumed_stream_goes_on_to_the_end_in_growing_ranges() {
 }
 
 #[tokio::test]
+async fn a_resume_point_beyond_the_end_is_answered_with_changed() {
+    let store = Arc::new(Rigged::default());
+    store.objects.put(&key("a.txt"), LINE.into()).await.unwrap();
+    let (fs, call) = (over(store.clone()), FsCall::new());
+    let file = target(&fs, "/a.txt").await;
+    let version = fs.stat(&file, &call).await.unwrap().unwrap().version;
+    let from = ResumePoint { offset: LINE.len() as u64 + 2, version };
+    assert!(matches!(fs.stream_text(&file, Some(&from), &call).await, Ok(TextStream::Changed)));
+}
+
+#[tokio::test]
 async fn bytes_beyond_a_limit_are_not_taken() {
     let store = Arc::new(Rigged::default());
     store.objects.put(&key("a.txt"), LINE.repeat(1_000_000).into()).await.unwrap();

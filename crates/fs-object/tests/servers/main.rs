@@ -72,7 +72,7 @@ impl Ground for ServerGround {
     }
 
     fn fs(&self) -> Arc<dyn FileSystem> {
-        // The program is probed in other runs; here eight requests a rule would be eight too many.
+        // The program is probed in other runs; here nine requests a rule would be nine too many.
         let url = format!("{}/{}", server().0, self.prefix);
         let config = ObjectFsConfig { probe: false, ..ObjectFsConfig::new(url) };
         Arc::new(ObjectFileSystem::new(&config).unwrap())

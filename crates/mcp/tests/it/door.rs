@@ -39,7 +39,7 @@ async fn a_web_page_of_somebody_else_is_not_let_in() {
 
 #[tokio::test]
 async fn with_tokens_nobody_comes_in_without_one_and_each_is_bound_to_its_sessions() {
-    let tokens = Tokens::parse("aaaaaaaaaaaaaaaa\nbbbbbbbbbbbbbbbb session=bob-* workspace=b\n").unwrap();
+    let tokens = Tokens::parse("aaaaaaaaaaaaaaaa\nbbbbbbbbbbbbbbbb session=bob-* workspace=.\n").unwrap();
     let served = Served::start(HttpOptions { tokens: Some(tokens), ..HttpOptions::default() }).await;
     assert_eq!(served.ask("GET /health", &[], "").await.body, "ok");
     let nobody = served.call("/mcp", &[], "who").await;
@@ -55,15 +55,58 @@ async fn with_tokens_nobody_comes_in_without_one_and_each_is_bound_to_its_sessio
     assert_eq!(served.says("/mcp/any", &[bob], "who").await, "SESSION_FORBIDDEN");
     assert_eq!(served.says("/mcp", &[bob], "who").await, "SESSION_REQUIRED");
     let mint = |body: &'static str| served.ask_with("POST /sessions", bob, body);
-    assert_eq!(mint(r#"{"session": "bob-2", "workspace": "b"}"#).await.status, 201);
-    assert_eq!(mint(r#"{"session": "bob-3"}"#).await.said(), "WORKSPACE_FORBIDDEN");
-    assert_eq!(mint(r#"{"session": "eve", "workspace": "b"}"#).await.said(), "SESSION_FORBIDDEN");
+    assert_eq!(mint(r#"{"session": "bob-2"}"#).await.status, 201);
+    assert_eq!(mint(r#"{"session": "bob-3", "workspace": "b"}"#).await.said(), "WORKSPACE_FORBIDDEN");
+    assert_eq!(mint(r#"{"session": "eve"}"#).await.said(), "SESSION_FORBIDDEN");
     // Not even with the id of somebody else's protocol session.
     let hello = served.hello("/mcp/any", &[all]).await;
     let id = ("mcp-session-id", hello.header("mcp-session-id").unwrap());
     assert_eq!(served.older_says("/mcp", &[all, id], "who").await, "any");
     assert_eq!(served.older_says("/mcp", &[bob, id], "who").await, "SESSION_FORBIDDEN");
     assert_eq!(served.older_says("/mcp/bob-1", &[bob, id], "who").await, "SESSION_CONFLICT");
+    served.stop().await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_token_that_is_bound_to_a_workspace_enters_no_session_in_another() {
+    let tokens =
+        Tokens::parse("aaaaaaaaaaaaaaaa\nbbbbbbbbbbbbbbbb workspace=b\ncccccccccccccccc session=*\n");
+    let options = HttpOptions { tokens: Some(tokens.unwrap()), ..HttpOptions::default() };
+    let served = Served::start(options).await;
+    let all = ("authorization", "Bearer aaaaaaaaaaaaaaaa");
+    let bound = ("authorization", "Bearer bbbbbbbbbbbbbbbb");
+    let unbound = ("authorization", "Bearer cccccccccccccccc");
+    for workspace in ["a", "b"] {
+        let body = json!({"session": workspace, "workspace": workspace}).to_string();
+        assert_eq!(served.ask("POST /sessions", &[all], &body).await.status, 201);
+    }
+    assert_eq!(served.says("/mcp/b", &[bound], "who").await, "b");
+    assert_eq!(served.says("/mcp/a", &[bound], "who").await, "WORKSPACE_FORBIDDEN");
+    assert_eq!(served.says("/mcp/a", &[unbound], "who").await, "a");
+    // Nor does it begin one in the folder of those that name none, or enter it there.
+    assert_eq!(served.says("/mcp/new", &[bound], "who").await, "WORKSPACE_FORBIDDEN");
+    assert_eq!(served.ask("GET /mcp/new", &[all], "").await.said(), "NO_SUCH_SESSION");
+    assert_eq!(served.says("/mcp/new", &[unbound], "who").await, "new");
+    assert_eq!(served.says("/mcp/new", &[bound], "who").await, "WORKSPACE_FORBIDDEN");
+    // Nor with an older client's id.
+    for (session, expected) in [("a", "WORKSPACE_FORBIDDEN"), ("b", "b")] {
+        let hello = served.hello(&format!("/mcp/{session}"), &[all]).await;
+        let id = ("mcp-session-id", hello.header("mcp-session-id").unwrap());
+        assert_eq!(served.older_says("/mcp", &[bound, id], "who").await, expected);
+    }
+    served.stop().await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn what_any_web_page_can_make_a_browser_fetch_begins_no_session() {
+    let served = Served::start(HttpOptions { max_sessions: 1, ..HttpOptions::default() }).await;
+    for request in ["GET /mcp/a", "DELETE /mcp/b", "PUT /mcp/c", "HEAD /mcp/d", "OPTIONS /mcp/e"] {
+        assert_eq!(served.ask(request, &[], "").await.status, 404, "{request}");
+    }
+    let image = [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")];
+    let refused = served.ask("GET /mcp/a", &image, "").await;
+    assert_eq!((refused.status, refused.said().as_str()), (403, "ORIGIN_FORBIDDEN"));
+    assert_eq!(served.says("/mcp/one", &[], "who").await, "one");
     served.stop().await.unwrap().unwrap();
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dsh_mcp::HttpOptions;
 use serde_json::json;
 
-use crate::http_client::{Served, message};
+use crate::http_client::{Served, message, newer};
 
 #[tokio::test]
 async fn a_session_is_named_in_the_url_or_in_a_header() {
@@ -81,6 +81,40 @@ async fn an_id_that_is_not_known_any_more_is_not_taken_for_nobody() {
 }
 
 #[tokio::test]
+async fn an_id_that_is_not_believed_does_nothing_to_its_owner() {
+    let served = Served::start(HttpOptions::default()).await;
+    let hello = served.hello("/mcp/one", &[]).await;
+    let owner = ("mcp-session-id", hello.header("mcp-session-id").unwrap());
+    // Its answer is a 404, and not because the id is unknown.
+    let (headers, body) = newer("no/such", &[owner], json!({}));
+    assert_eq!(served.ask("POST /mcp", &headers, &body).await.status, 404);
+    assert_eq!(served.older_says("/mcp", &[owner], "who").await, "one");
+    // Nor does a hello with it come into the session of the owner, or a goodbye end it.
+    let params = json!({"protocolVersion": "2026-07-28", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let headers = [owner, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", "initialize")];
+    let other = served.ask("POST /mcp/two", &headers, &message("initialize", params)).await;
+    assert_eq!(other.status, 200, "{other:?}");
+    let other = ("mcp-session-id", other.header("mcp-session-id").expect("an id of its own"));
+    assert_ne!(other, owner);
+    assert_eq!(served.older_says("/mcp", &[other], "who").await, "two");
+    assert_ne!(served.ask("DELETE /mcp", &headers, "").await.status, 204);
+    assert_eq!(served.older_says("/mcp", &[owner], "who").await, "one");
+    served.stop().await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn an_id_with_the_name_of_another_session_begins_none() {
+    let served = Served::start(HttpOptions { max_sessions: 2, ..HttpOptions::default() }).await;
+    let hello = served.hello("/mcp/one", &[]).await;
+    let id = ("mcp-session-id", hello.header("mcp-session-id").unwrap());
+    for name in ["/mcp/two", "/mcp/three"] {
+        assert_eq!(served.older_says(name, &[id], "who").await, "SESSION_CONFLICT");
+    }
+    assert_eq!(served.says("/mcp/four", &[], "who").await, "four");
+    served.stop().await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn sessions_are_minted_with_a_workspace() {
     let served = Served::start(HttpOptions { minted_only: true, ..HttpOptions::default() }).await;
     assert_eq!(served.says("/mcp/one", &[], "who").await, "NO_SUCH_SESSION");
@@ -110,8 +144,7 @@ async fn a_session_that_nobody_uses_expires_and_makes_room() {
     let options = HttpOptions { max_sessions: 1, idle: Duration::from_millis(50), ..HttpOptions::default() };
     let served = Served::start(options).await;
     // One that has a call under way does not.
-    let (headers, body) =
-        crate::http_client::newer("tools/call", &[], json!({"name": "toy", "arguments": {"do": "hold"}}));
+    let (headers, body) = newer("tools/call", &[], json!({"name": "toy", "arguments": {"do": "hold"}}));
     let holding = served.send("POST /mcp/one", &headers, &body).await;
     served.strings.begun.notified().await;
     let refused = served.call("/mcp/two", &[], "who").await;

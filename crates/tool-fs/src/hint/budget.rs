@@ -8,6 +8,9 @@ pub(crate) const MOST_BYTES: usize = 600;
 /// The largest file that is looked at for a hint, in bytes.
 pub(crate) const LARGEST_FILE: u64 = 1 << 20;
 
+/// Nothing is told of a request that is longer than this, in bytes.
+pub(crate) const LONGEST_REQUEST: usize = 64 << 10;
+
 /// Longest time that a hint is worked on; a file of [`LARGEST_FILE`] takes about half of it.
 pub(crate) const MOST_TIME: Duration = Duration::from_millis(20);
 
@@ -26,6 +29,11 @@ impl Deadline {
     /// Is it over?
     pub(crate) fn is_over(self) -> bool {
         Instant::now() >= self.0
+    }
+
+    /// The time until then.
+    pub(crate) fn left(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
     }
 }
 

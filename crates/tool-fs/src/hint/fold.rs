@@ -8,6 +8,11 @@ use std::ops::Range;
 use memchr::memmem;
 use unicode_normalization::char::decompose_compatible;
 
+use crate::hint::budget::Deadline;
+
+/// After this many characters the time is looked at.
+const CHARACTERS_AT_ONCE: usize = 4096;
+
 /// A text without its blanks, in small letters, signs that look alike as one; and the way back.
 #[derive(Debug)]
 pub(crate) struct Skeleton<'a> {
@@ -29,13 +34,19 @@ impl<'a> Skeleton<'a> {
         skeleton
     }
 
-    /// The places whose skeleton is `wanted`, at most `most`, as spans of the text without the blanks around.
-    pub(crate) fn find(&self, wanted: &str, most: usize) -> Vec<Range<usize>> {
+    /// The places whose skeleton is `wanted`, at most `most`, as spans of the text without the blanks around; none where the
+    /// time is over.
+    pub(crate) fn find(&self, wanted: &str, most: usize, deadline: Deadline) -> Vec<Range<usize>> {
         if wanted.is_empty() {
             return Vec::new();
         }
         let starts = memmem::find_iter(self.text.as_bytes(), wanted.as_bytes()).take(most);
-        starts.map(|at| self.source(at).start..self.source(at + wanted.len() - 1).end).collect()
+        let mut cursor = Cursor::default();
+        let spans = starts.map(|at| {
+            let start = self.source(at, &mut cursor, deadline)?.start;
+            Some(start..self.source(at + wanted.len() - 1, &mut cursor, deadline)?.end)
+        });
+        spans.collect::<Option<_>>().unwrap_or_default()
     }
 
     /// The skeleton of one line.
@@ -44,22 +55,36 @@ impl<'a> Skeleton<'a> {
         &self.text[start(line)..start(line + 1)]
     }
 
-    /// The character of the text that the byte at `at` came from.
-    fn source(&self, at: usize) -> Range<usize> {
+    /// The character of the text that the byte at `at` of the skeleton came from, which is not before the cursor. `None`
+    /// where the time is over.
+    fn source(&self, at: usize, cursor: &mut Cursor, deadline: Deadline) -> Option<Range<usize>> {
         let line = self.lines.partition_point(|&(_, start)| start <= at).saturating_sub(1);
-        let (start, mut folded) = self.lines.get(line).copied().unwrap_or_default();
+        let (start, folded) = self.lines.get(line).copied().unwrap_or_default();
+        if start > cursor.text {
+            *cursor = Cursor { text: start, folded };
+        }
         let mut buffer = String::new();
-        for (offset, character) in self.of[start..].char_indices() {
+        for (passed, character) in self.of[cursor.text..].chars().enumerate() {
+            if passed % CHARACTERS_AT_ONCE == 0 && deadline.is_over() {
+                return None;
+            }
             buffer.clear();
             fold_character(&mut buffer, character);
-            folded += buffer.len();
-            if folded > at {
-                let begin = start + offset;
-                return begin..begin + character.len_utf8();
+            if cursor.folded + buffer.len() > at {
+                return Some(cursor.text..cursor.text + character.len_utf8());
             }
+            cursor.text += character.len_utf8();
+            cursor.folded += buffer.len();
         }
-        self.of.len()..self.of.len()
+        Some(self.of.len()..self.of.len())
     }
+}
+
+/// How far the way back has been gone: a character of the text, and where what it becomes begins in the skeleton.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Cursor {
+    text: usize,
+    folded: usize,
 }
 
 /// The skeleton of a text that no way back is wanted from.
@@ -113,4 +138,38 @@ pub(crate) fn plain(character: char) -> Option<&'static str> {
         '\u{2026}' => "...",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn far() -> Deadline {
+        Deadline::after(Duration::from_secs(60))
+    }
+
+    #[test]
+    fn the_way_back_leads_over_lines_and_characters_that_become_several() {
+        let file = Skeleton::of("A b…\n\n a\tB ... ab…");
+        assert_eq!(file.text, "ab...ab...ab...");
+        assert_eq!(file.find("ab", 8, far()), [0..3, 9..12, 17..19]);
+        assert_eq!(file.find(".", 4, far()), [3..6, 3..6, 3..6, 13..14]);
+        assert_eq!(file.find("ab...", 2, far()), [0..6, 9..16]);
+    }
+
+    #[test]
+    fn hits_in_one_long_line_go_over_it_once() {
+        let text = format!("{}{}", "x ".repeat(1 << 19), "a B".repeat(64));
+        let file = Skeleton::of(&text);
+        let found = file.find("ab", 64, far());
+        let expected: Vec<_> = (0..64).map(|hit| (1 << 20) + 3 * hit).map(|at| at..at + 3).collect();
+        assert_eq!(found, expected);
+        assert_eq!(file.find("ab", 64, Deadline::after(Duration::ZERO)), []);
+        // The second look begins where the first one ended, not at the start of the line.
+        let mut cursor = Cursor::default();
+        assert_eq!(file.source(1 << 19, &mut cursor, far()), Some(1 << 20..(1 << 20) + 1));
+        assert_eq!(cursor, Cursor { text: 1 << 20, folded: 1 << 19 });
+    }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use crate::hint::ambiguous;
-use crate::hint::budget::{Deadline, MOST_BYTES, Said, quoted};
+use crate::hint::budget::{Deadline, LONGEST_REQUEST, MOST_BYTES, Said, quoted};
 use crate::hint::copied::{self, Meant};
 use crate::hint::difference::Difference;
 use crate::hint::fold::{Skeleton, skeleton};
@@ -43,8 +43,6 @@ const MOST_PLACES: usize = 3;
 const LOOKED_AT: usize = 64;
 /// Texts of this many visible characters are not in a file by chance.
 const TELLING: usize = 16;
-/// Nor is anything told of a request that is longer than this, in bytes.
-const LONGEST_REQUEST: usize = 64 << 10;
 
 /// Looks for `old` in `text`, where it is not to be found exactly. All three have `\n` for `\r\n`.
 pub(crate) fn nearest(text: &str, old: &str, new: &str, deadline: Deadline) -> Nearest {
@@ -61,10 +59,10 @@ pub(crate) fn nearest(text: &str, old: &str, new: &str, deadline: Deadline) -> N
         return Nearest::Certain(told(&lines, old, &exact, deadline));
     }
     let file = Skeleton::of(text);
-    let mut places = places_of(text, &file, old, &[]);
+    let mut places = places_of(text, &file, old, &[], deadline);
     for meant in &copied {
         if places.is_empty() && !deadline.is_over() {
-            places = places_of(text, &file, &meant.text, &[meant.kind]);
+            places = places_of(text, &file, &meant.text, &[meant.kind], deadline);
         }
     }
     if deadline.is_over() {
@@ -103,15 +101,18 @@ fn places_of_copies(lines: &Lines<'_>, copied: &[Meant]) -> Vec<Place> {
 }
 
 /// The places with the skeleton of `old`, those that differ least: with one kind rather than with two, by anything rather
-/// than by blanks in the middle of a line.
-fn places_of(text: &str, file: &Skeleton<'_>, old: &str, before: &[Kind]) -> Vec<Place> {
-    let found = file.find(&skeleton(old), LOOKED_AT).into_iter().map(|core| {
+/// than by blanks in the middle of a line; none where the time is over.
+fn places_of(text: &str, file: &Skeleton<'_>, old: &str, before: &[Kind], deadline: Deadline) -> Vec<Place> {
+    let found = file.find(&skeleton(old), LOOKED_AT, deadline).into_iter().map(|core| {
+        if deadline.is_over() {
+            return None;
+        }
         let span = with_blanks_like(text, core, old);
         let kinds = [before, &between(&text[span.clone()], old)].concat();
-        Place { span, kinds }
+        Some(Place { span, kinds })
     });
     let rank = |place: &Place| (place.kinds.contains(&Kind::Spacing), place.kinds.len());
-    let mut places: Vec<Place> = found.collect();
+    let mut places: Vec<Place> = found.collect::<Option<_>>().unwrap_or_default();
     let least = places.iter().map(rank).min();
     places.retain(|place| Some(rank(place)) == least);
     places.truncate(MOST_PLACES);

@@ -15,7 +15,7 @@ pub(crate) fn places(
     deadline: Deadline,
 ) -> Vec<Range<usize>> {
     let wanted: Vec<String> = old.trim_end_matches('\n').split('\n').map(skeleton).collect();
-    let mut starts = by_equal_lines(lines, file, &wanted);
+    let mut starts = by_equal_lines(lines, file, &wanted, deadline);
     if deadline.is_over() {
         return Vec::new();
     }
@@ -24,10 +24,8 @@ pub(crate) fn places(
     starts.dedup();
     let mut scored: Vec<(f64, usize)> = Vec::new();
     for start in starts {
-        if deadline.is_over() {
-            return Vec::new();
-        }
-        scored.push((resemblance(lines, file, &wanted, start), start));
+        let Some(score) = resemblance(lines, file, &wanted, start, deadline) else { return Vec::new() };
+        scored.push((score, start));
     }
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let best = scored.first().map_or(0.0, |&(score, _)| score);
@@ -41,17 +39,26 @@ const ENOUGH: f64 = 0.45;
 const CLOSE: f64 = 0.97;
 /// The most starts that either way proposes.
 const PROPOSED: usize = 8;
+/// The most places in the request that one distinct line of it votes for.
+const VOTES: usize = 8;
+/// After this many lines of the file the time is looked at.
+const LINES_AT_ONCE: usize = 1024;
 /// Lines that are longer are data, and resemble everything.
 const LONGEST_LINE: usize = 4096;
 
-/// First lines for which the most, and the longest, lines are equal.
-fn by_equal_lines(lines: &Lines<'_>, file: &Skeleton<'_>, wanted: &[String]) -> Vec<usize> {
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, line) in wanted.iter().enumerate().filter(|(_, line)| line.len() > 3) {
-        places.entry(line).or_default().push(index);
-    }
+/// First lines for which the most, and the longest, lines are equal; none where the time is over.
+fn by_equal_lines(
+    lines: &Lines<'_>,
+    file: &Skeleton<'_>,
+    wanted: &[String],
+    deadline: Deadline,
+) -> Vec<usize> {
+    let places = indexes(wanted);
     let mut votes: HashMap<usize, usize> = HashMap::new();
     for number in 0..lines.count() {
+        if number % LINES_AT_ONCE == 0 && deadline.is_over() {
+            return Vec::new();
+        }
         let line = file.line(number);
         for index in places.get(line).into_iter().flatten() {
             if let Some(start) = number.checked_sub(*index) {
@@ -62,6 +69,19 @@ fn by_equal_lines(lines: &Lines<'_>, file: &Skeleton<'_>, wanted: &[String]) -> 
     let mut votes: Vec<(usize, usize)> = votes.into_iter().collect();
     votes.sort_unstable_by_key(|&(start, votes)| (usize::MAX - votes, start));
     votes.into_iter().take(PROPOSED).map(|(start, _)| start).collect()
+}
+
+/// Where each line that tells something is in the request; only its first places, or a request of one line over and over
+/// would cost its length for each line of the file.
+fn indexes(wanted: &[String]) -> HashMap<&str, Vec<usize>> {
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, line) in wanted.iter().enumerate().filter(|(_, line)| line.len() > 3) {
+        let places = places.entry(line).or_default();
+        if places.len() < VOTES {
+            places.push(index);
+        }
+    }
+    places
 }
 
 /// First lines for which the longest line has the most groups of three characters in common.
@@ -84,10 +104,20 @@ fn by_longest_line(lines: &Lines<'_>, file: &Skeleton<'_>, wanted: &[String]) ->
     best.into_iter().map(|(_, start)| start).collect()
 }
 
-/// From 0 to 1: the share of the text that the lines from `start` on have, each line one further up or down if need be.
-fn resemblance(lines: &Lines<'_>, file: &Skeleton<'_>, wanted: &[String], start: usize) -> f64 {
+/// From 0 to 1: the share of the text that the lines from `start` on have, each line one further up or down if need be. `None`
+/// where the time is over.
+fn resemblance(
+    lines: &Lines<'_>,
+    file: &Skeleton<'_>,
+    wanted: &[String],
+    start: usize,
+    deadline: Deadline,
+) -> Option<f64> {
     let (mut shared, mut all) = (0.0, 0.0);
     for (index, line) in wanted.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
+        if deadline.is_over() {
+            return None;
+        }
         let mut groups = Groups::of(line);
         let weight = to_f64(line.len());
         let at = start + index;
@@ -102,7 +132,7 @@ fn resemblance(lines: &Lines<'_>, file: &Skeleton<'_>, wanted: &[String], start:
         shared += weight * best.fold(0.0, f64::max);
         all += weight;
     }
-    if all > 0.0 { shared / all } else { 0.0 }
+    Some(if all > 0.0 { shared / all } else { 0.0 })
 }
 
 fn to_f64(number: usize) -> f64 {
@@ -157,4 +187,31 @@ impl Groups {
 
 fn hash(group: &[u8]) -> usize {
     group.iter().fold(0_usize, |hash, &byte| hash.wrapping_mul(331).wrapping_add(usize::from(byte))) % HASHES
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_line_over_and_over_votes_for_a_few_places_only() {
+        let mut wanted = vec!["abcd".to_owned(); 13_000];
+        wanted.extend(["other", "a"].map(str::to_owned));
+        let places = indexes(&wanted);
+        assert_eq!(places["abcd"], [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!((places.len(), &places["other"]), (2, &vec![13_000]));
+    }
+
+    #[test]
+    fn a_large_file_of_one_line_proposes_a_few_starts_and_none_without_time() {
+        let text = "abcd\n".repeat(200_000);
+        let (lines, file) = (Lines::of(&text), Skeleton::of(&text));
+        let wanted = vec!["abcd".to_owned(); 13_000];
+        let starts = |time| by_equal_lines(&lines, &file, &wanted, Deadline::after(time));
+        assert_eq!(starts(Duration::from_secs(60)), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(starts(Duration::ZERO), [0_usize; 0]);
+        assert_eq!(places(&lines, &file, "abcd\nzz", Deadline::after(Duration::ZERO)), []);
+    }
 }

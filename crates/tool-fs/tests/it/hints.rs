@@ -329,6 +329,19 @@ async fn a_path_that_is_not_there_is_answered_with_those_that_are() {
 }
 
 #[tokio::test]
+async fn of_many_folders_alike_a_few_are_asked_for_the_file() {
+    let names: Vec<String> = (10..50).map(|number| format!("package{number}/other.rs")).collect();
+    let files: [(&str, &str); 40] = std::array::from_fn(|index| (names[index].as_str(), "a\n"));
+    let (plain, hinted) = (Rig::new(files).await, hinted(files).await);
+    plain.read("package1/main.rs").await;
+    let said = hinted.read("package1/main.rs").await.text();
+    assert_eq!(hint(&said), "No file of that name is in the workspace. Use write if it is to be made.");
+    assert_eq!(hinted.files.stats() - plain.files.stats(), 16);
+    let said = hinted.read("package1/other.rs").await.text();
+    assert_eq!(hint(&said).lines().count(), 4, "{said}");
+}
+
+#[tokio::test]
 async fn what_may_not_be_read_is_not_named() {
     let rig = hinted([("key.pem", "a\n"), ("b/kez.pem", "b\n")]).await;
     let said = rig.read("kez.pem").await.text();
