@@ -113,6 +113,10 @@ pub(crate) fn holds_secrets(url: &Url) -> bool {
 /// A URL as it is where it has no secrets; else up to its query, and behind the last `@` of all. Only the scheme where it is not
 /// a URL, or where that `@` stands in the query.
 pub(crate) fn without_secrets(url: &str) -> String {
+    // A word, such as a folder's name that was given by mistake.
+    if !url.contains([':', '@', '?', '#']) {
+        return url.to_owned();
+    }
     let Some((scheme, rest)) = url.split_once("://") else { return "\u{2026}".to_owned() };
     let (before, after) = rest.rsplit_once('@').unwrap_or(("", rest));
     match Url::parse(url) {
