@@ -35,7 +35,7 @@ pub(crate) fn prove(ground: &Ground, tally: &mut Tally) -> anyhow::Result<()> {
     let limit = MOST_BYTES.to_string();
     let mut server = Server::start(ground.command(&["mcp", "--max-request-bytes", &limit], &workspace))?;
     Agent::join(server.address, "before", Way::Header)?.must("read", json!({"file_path": "a.txt"}))?;
-    let (memory, files) = (peak_memory(server.id())?, open_files(server.id())?);
+    let (memory, sockets) = (peak_memory(server.id())?, open_sockets(server.id())?);
     let answers = send_all(ground, &server)?;
     let sent: usize = answers.values().sum();
     for (answer, count) in &answers {
@@ -61,7 +61,7 @@ pub(crate) fn prove(ground: &Ground, tally: &mut Tally) -> anyhow::Result<()> {
     tally.check(more <= MOST_MORE, || format!("serve, malformed: the server took {more} KiB more"));
     tally.figure("memory that they cost at most", format!("{} MiB", more.div_ceil(1024)));
     drop(stranger);
-    let settled = settles(|| Ok(open_files(server.id())? <= files))?;
+    let settled = settles(|| Ok(open_sockets(server.id())? <= sockets))?;
     tally.check(settled, || "serve, malformed: connections are kept for ever".to_owned());
     let status = server.stop()?;
     tally.check(status.success(), || format!("serve, malformed: the server ended with {status}"));
@@ -143,8 +143,10 @@ fn send(server: &Server, nonsense: &Nonsense) -> anyhow::Result<Answer> {
     Ok(if errors { Answer::Message } else { wrong() })
 }
 
-fn open_files(process: u32) -> anyhow::Result<usize> {
-    Ok(fs::read_dir(format!("/proc/{process}/fd"))?.count())
+fn open_sockets(process: u32) -> anyhow::Result<usize> {
+    let open = fs::read_dir(format!("/proc/{process}/fd"))?
+        .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    Ok(open.filter(|file| file.to_string_lossy().starts_with("socket:")).count())
 }
 
 /// Whether it comes true in time.
