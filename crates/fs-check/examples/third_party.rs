@@ -144,7 +144,7 @@ mod conformance {
     #[async_trait]
     impl Ground for CountingGround {
         fn capabilities() -> &'static [Capability] {
-            &[Capability::ContentGuards]
+            &[Capability::ContentGuards, Capability::LooksAbove]
         }
 
         async fn lay() -> Self {

@@ -29,6 +29,8 @@ pub enum Capability {
     RawNames,
     /// Another program can list what the backend may hide ([`Ground::names`]).
     OutsideNames,
+    /// To resolve a path is to look at what is above it: one below a file is refused there and then.
+    LooksAbove,
 }
 
 impl Capability {
@@ -44,6 +46,7 @@ impl Capability {
         Self::SharedGround,
         Self::RawNames,
         Self::OutsideNames,
+        Self::LooksAbove,
     ];
 }
 

@@ -45,6 +45,7 @@ macro_rules! __each_rule {
                 blank_paths_name_nothing;
                 nul_in_a_path_names_nothing;
                 nothing_lies_below_a_file;
+                a_path_below_a_file_is_refused: LooksAbove;
                 trailing_slash_names_a_folder;
                 links_share_the_key_of_their_target: Links;
                 dangling_links_mean_their_destination: Links;

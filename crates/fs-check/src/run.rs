@@ -56,6 +56,9 @@ pub fn check_capabilities<G: Ground>() {
                 Capability::SharedGround => ground.another().await.is_ok(),
                 Capability::RawNames => ground.put_raw("raw", b"caf\xE9", b"bytes").await.is_ok(),
                 Capability::OutsideNames => ground.names(".").await.is_ok(),
+                Capability::LooksAbove => {
+                    fs.resolve("file/below", Some(ground.root().as_ref()), &call).await.is_err()
+                }
                 // No hand shows it: a backend that compares a stamp may happen to give the same one again.
                 Capability::ContentGuards => declared == 1,
             };

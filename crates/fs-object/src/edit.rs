@@ -23,7 +23,8 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) async fn run(self, store: &Store) -> Result<EditOutcome, FsError> {
         let path = address::path(&self.target);
-        let _turn = unless(&self.cancel, FsOp::Edit, async { Ok(store.turns.of(path).await) }).await?;
+        let _turn =
+            unless(&self.cancel, FsOp::Edit, async { Ok(store.turns.of(self.target.key()).await) }).await?;
         let mut again = Again::default();
         loop {
             if let Some(outcome) = self.attempt(store, path).await? {

@@ -16,7 +16,6 @@ mod read;
 mod store;
 mod stream;
 mod trail;
-mod turns;
 mod version;
 mod write;
 

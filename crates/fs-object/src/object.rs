@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use dsh_fs::literal_edit::LiteralEdit;
 use dsh_fs::{
     BytesRead, EditOutcome, FileSystem, FsCall, FsDirEntry, FsError, FsInfo, FsKind, FsOp, FsPathInfo,
-    FsPathKind, FsTarget, FsVersion, ReadRules, ResumePoint, SandboxMode, TextRead, TextStream, WriteGuard,
-    WriteOutcome,
+    FsPathKind, FsTarget, FsVersion, ReadRules, ResumePoint, SandboxMode, TextRead, TextStream, Turns,
+    WriteGuard, WriteOutcome,
 };
 use object_store::ObjectStore;
 use object_store::path::Path as Key;
@@ -23,7 +23,6 @@ use crate::edit::Edit;
 use crate::error::told;
 use crate::folders::Seen;
 use crate::store::{Store, unless_cancelled};
-use crate::turns::Turns;
 use crate::write::Write;
 use crate::{listing, read, stream};
 

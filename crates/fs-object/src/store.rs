@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use dsh_fs::{FsCall, FsError, FsOp, FsTarget};
+use dsh_fs::{FsCall, FsError, FsOp, FsTarget, Turns};
 use object_store::{Error, GetOptions, GetResult, ObjectStore};
 use tokio_util::sync::CancellationToken;
 
 use crate::address::{self, Address};
 use crate::error::told;
 use crate::folders::Seen;
-use crate::turns::Turns;
 
 /// The objects, and what is known of them.
 #[derive(Debug)]
@@ -17,6 +16,9 @@ pub(crate) struct Store {
     pub(crate) objects: Arc<dyn ObjectStore>,
     pub(crate) address: Address,
     pub(crate) seen: Seen,
+    /// Mutations of one object that begin in this process are made one after another. The store's conditions alone would be
+    /// enough for the result, but one that its caller has dropped may still be on its way: the next has to find it published or
+    /// gone.
     pub(crate) turns: Turns,
     /// From this many bytes on, on either side, a whole-file write does not keep the old text.
     pub(crate) diff_basis_max: u64,

@@ -38,7 +38,8 @@ impl Write {
             return Err(too_large_to(FsOp::Write, display, size, store.mutation_max));
         }
         let path = address::path(&self.target);
-        let _turn = unless(&self.cancel, FsOp::Write, async { Ok(store.turns.of(path).await) }).await?;
+        let _turn =
+            unless(&self.cancel, FsOp::Write, async { Ok(store.turns.of(self.target.key()).await) }).await?;
         let mut again = Again::default();
         loop {
             if let Some(Made { operation, version, before }) = self.attempt(store, path).await? {

@@ -23,6 +23,7 @@ mod sandbox;
 pub mod shown_name;
 mod target;
 pub mod text;
+mod turns;
 mod version;
 
 /// The attribute that implementations of [`FileSystem`] and [`TextChunks`] carry.
@@ -38,6 +39,7 @@ pub use info::{
 pub use memory::MemoryFileSystem;
 pub use sandbox::{ReadRules, SANDBOX_POLICY, SandboxPolicy};
 pub use target::{FsTarget, TargetKey};
+pub use turns::{Turn, Turns};
 pub use version::{FsVersion, ResumePoint};
 
 // Compiles and runs the example of the README.

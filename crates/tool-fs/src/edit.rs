@@ -87,23 +87,14 @@ impl Tool for Edit {
         let (path, pair) = (args.file_path.as_str(), (args.old_string.as_str(), args.new_string.as_str()));
         let refused =
             Refused { op: FsOp::Edit, path, target: None, edit: Some(pair), call: &call, exec: &exec };
-        let target = match self.stack.resolve(path, &exec, &call).await {
-            Ok(target) => target,
-            Err(failure) => return Err(self.stack.told(failure, refused).await.into()),
-        };
+        let target = self.stack.hinted(self.stack.resolve(path, &exec, &call).await, refused).await?;
         let refused = Refused { target: Some(&target), ..refused };
-        let guard = match self.stack.edit_guard(&target, &exec).await {
-            Ok(guard) => guard,
-            Err(failure) => return Err(self.stack.told(failure, refused).await.into()),
-        };
+        let guard = self.stack.hinted(self.stack.edit_guard(&target, &exec).await, refused).await?;
         let call = sandbox.granted(wider, &target, None, &exec, call.clone()).await?;
-        let edited = match self.stack.fs.edit_text(&target, &edit, guard.as_ref(), &call).await {
-            Ok(edited) => edited,
-            Err(failure) => {
-                let failure = with_remedy(sandbox.told(failure, &target, &call));
-                return Err(self.stack.told(failure, Refused { call: &call, ..refused }).await.into());
-            }
-        };
+        let refused = Refused { call: &call, ..refused };
+        let edited = self.stack.fs.edit_text(&target, &edit, guard.as_ref(), &call).await;
+        let edited = edited.map_err(|failure| with_remedy(sandbox.told(failure, &target, &call)));
+        let edited = self.stack.hinted(edited, refused).await?;
         let EditOutcome { version, texts: EditedTexts { before, after, changes }, durable } = edited;
         self.stack.wrote(&target, &after, &exec);
         self.stack.committed(&target, version, durable, &exec)?;

@@ -1,14 +1,12 @@
 //! Getting a window out of a file: with a stream where the file is large, and from the middle where an earlier read has been
 //! there.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use dsh_fs::{
-    FileSystem, FsCall, FsError, FsErrorCode, FsOp, FsTarget, FsVersion, TargetKey, TextChunk, TextStream,
+    FileSystem, FsCall, FsError, FsErrorCode, FsOp, FsTarget, FsVersion, TextChunk, TextStream, Turns,
 };
 use dsh_harness::Reporter;
-use tokio::sync::Mutex as Queue;
 
 use crate::line_index::{LineIndex, LineIndexes, LineMarker};
 use crate::seen_blocks::BlockScan;
@@ -27,12 +25,13 @@ pub(crate) struct Page {
 pub(crate) struct Pages {
     fs: Arc<dyn FileSystem>,
     indexes: LineIndexes,
-    scans: Scans,
+    /// One scan of a file at a time.
+    scans: Turns,
 }
 
 impl Pages {
     pub(crate) fn new(fs: Arc<dyn FileSystem>) -> Self {
-        Self { fs, indexes: LineIndexes::default(), scans: Scans::default() }
+        Self { fs, indexes: LineIndexes::default(), scans: Turns::default() }
     }
 
     /// The window of a small file, which is read whole.
@@ -65,8 +64,7 @@ impl Pages {
             return Ok(page);
         }
         // Of many who ask for one file at once, one scans it; the others wait and go on from what it has learnt.
-        let scan = self.scans.of(target.key());
-        let Some(_turn) = call.cancel.run_until_cancelled(scan.lock()).await else {
+        let Some(_turn) = call.cancel.run_until_cancelled(self.scans.of(target.key())).await else {
             return Err(FsError::aborted(FsOp::Read));
         };
         if let Some(page) = self.known(target, limits, call).await? {
@@ -135,25 +133,5 @@ impl Pages {
             window.push(text);
         }
         Ok(Some(window))
-    }
-}
-
-/// The files that are being scanned, each with those who wait for it.
-#[derive(Default)]
-struct Scans {
-    running: Mutex<HashMap<TargetKey, Weak<Queue<()>>>>,
-}
-
-impl Scans {
-    /// Where to wait for a turn; it lasts as long as somebody has or wants one.
-    fn of(&self, file: &TargetKey) -> Arc<Queue<()>> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.retain(|_, queue| queue.strong_count() > 0);
-        if let Some(queue) = running.get(file).and_then(Weak::upgrade) {
-            return queue;
-        }
-        let queue = Arc::default();
-        running.insert(file.clone(), Arc::downgrade(&queue));
-        queue
     }
 }

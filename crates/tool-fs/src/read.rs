@@ -85,15 +85,9 @@ impl Tool for Read {
         let call = self.stack.sandbox.call(&exec);
         let path = args.file_path.as_str();
         let refused = Refused { op: FsOp::Read, path, target: None, edit: None, call: &call, exec: &exec };
-        let target = match self.stack.resolve(path, &exec, &call).await {
-            Ok(target) => target,
-            Err(failure) => return Err(self.stack.told(failure, refused).await.into()),
-        };
+        let target = self.stack.hinted(self.stack.resolve(path, &exec, &call).await, refused).await?;
         let refused = Refused { target: Some(&target), ..refused };
-        let streamed = match self.look(&target, &exec, &call).await {
-            Ok(streamed) => streamed,
-            Err(failure) => return Err(self.stack.told(failure, refused).await.into()),
-        };
+        let streamed = self.stack.hinted(self.look(&target, &exec, &call).await, refused).await?;
 
         let blocks = self.stack.block_scan();
         let page = if streamed {
@@ -101,16 +95,13 @@ impl Tool for Read {
         } else {
             self.pages.of_small(&target, limits, blocks, &call).await
         };
-        let Page { window, version, blocks } = match page {
-            Ok(page) => page,
-            Err(failure) => {
-                // Not text, but there: whoever was told so may replace the file, and only these bytes of it.
-                if let (FsErrorCode::NotText, Some(met)) = (failure.code(), failure.met()) {
-                    self.stack.observed(&target, FsObservation::Present(met.clone()), &exec)?;
-                }
-                return Err(self.stack.told(failure, refused).await.into());
-            }
-        };
+        // Not text, but there: whoever was told so may replace the file, and only these bytes of it.
+        if let Err(failure) = &page
+            && let (FsErrorCode::NotText, Some(met)) = (failure.code(), failure.met())
+        {
+            self.stack.observed(&target, FsObservation::Present(met.clone()), &exec)?;
+        }
+        let Page { window, version, blocks } = self.stack.hinted(page, refused).await?;
         let Window { lines, total_lines } =
             window.finish(target.display_path(), &as_javascript(args.offset.unwrap_or(1.0)))?;
         self.stack.observed(&target, FsObservation::Present(version), &exec)?;

@@ -40,12 +40,20 @@ impl Stack {
         Ok(Self { ctx, fs, sandbox, require_guard: config.require_guard, hints })
     }
 
-    /// The failure as it is told: with a hint, where there are hints and there is one.
-    pub(crate) async fn told(&self, failure: impl Into<Failure>, refused: Refused<'_>) -> Failure {
-        match &self.hints {
-            Some(hints) => hints.told(failure.into(), refused).await,
-            None => failure.into(),
-        }
+    /// What came of a step; a refusal is told with a hint, where there are hints and there is one.
+    pub(crate) async fn hinted<T, E: Into<Failure>>(
+        &self,
+        result: Result<T, E>,
+        refused: Refused<'_>,
+    ) -> Result<T, Failure> {
+        let failure = match result {
+            Ok(done) => return Ok(done),
+            Err(failure) => failure.into(),
+        };
+        Err(match &self.hints {
+            Some(hints) => hints.told(failure, refused).await,
+            None => failure,
+        })
     }
 
     /// Takes note of a text while it is read, where there are hints.

@@ -75,22 +75,12 @@ impl Tool for Write {
         let target = self.stack.resolve(&args.file_path, &exec, &call).await?;
         let guard = self.stack.write_guard(&target, &exec).await?;
         let call = sandbox.granted(wider, &target, guard.as_ref(), &exec, call).await?;
-        let written = match self.stack.fs.write_text(&target, &args.content, guard.as_ref(), &call).await {
-            Ok(written) => written,
-            Err(failure) => {
-                let failure = with_remedy(sandbox.told(failure, &target, &call));
-                let path = args.file_path.as_str();
-                let refused = Refused {
-                    op: FsOp::Write,
-                    path,
-                    target: Some(&target),
-                    edit: None,
-                    call: &call,
-                    exec: &exec,
-                };
-                return Err(self.stack.told(failure, refused).await.into());
-            }
-        };
+        let path = args.file_path.as_str();
+        let refused =
+            Refused { op: FsOp::Write, path, target: Some(&target), edit: None, call: &call, exec: &exec };
+        let written = self.stack.fs.write_text(&target, &args.content, guard.as_ref(), &call).await;
+        let written = written.map_err(|failure| with_remedy(sandbox.told(failure, &target, &call)));
+        let written = self.stack.hinted(written, refused).await?;
         let WriteOutcome { operation, version, before, after, durable } = written;
         self.stack.wrote(&target, &after, &exec);
         self.stack.committed(&target, version, durable, &exec)?;

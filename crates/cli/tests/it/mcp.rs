@@ -135,8 +135,8 @@ fn an_idle_server_takes_little_memory() {
     let mut talk = Talk::mcp(&folder);
     assert_eq!(talk.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().len(), 5);
     let status = std::fs::read_to_string(format!("/proc/{}/status", talk.id())).unwrap();
-    // Its own memory. The pages of the program come on top; those of a debug build say nothing of what is shipped, and
-    // `cargo xtask bench` measures that whole.
+    // Its own memory. The pages of the program come on top; those of a debug build say nothing of what is shipped. The proof
+    // `serve` holds the shipped program to the whole budget of 20 MiB.
     let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
     let kib: u64 = own.trim().trim_end_matches(" kB").parse().unwrap();
     assert!(kib <= 5 * 1024, "{kib} KiB");

@@ -130,6 +130,13 @@ pub async fn nothing_lies_below_a_file(case: &Case) {
     case.holds("a.txt", "x").await;
 }
 
+/// Who looks at what is above a path says so when it is resolved.
+pub async fn a_path_below_a_file_is_refused(case: &Case) {
+    case.put("a.txt", "x").await;
+    refused(case.resolve("a.txt/b").await, NotFound);
+    refused(case.resolve("a.txt/b/c").await, NotFound);
+}
+
 /// A trailing slash names a folder: nothing else, a new file included, can be meant by it.
 pub async fn trailing_slash_names_a_folder(case: &Case) {
     case.put("d/a.txt", "x").await;

@@ -15,7 +15,7 @@ fn path(name: &str) -> String {
 #[async_trait]
 impl Ground for MemoryGround {
     fn capabilities() -> &'static [Capability] {
-        &[Capability::EmptyFolders, Capability::ContentGuards]
+        &[Capability::EmptyFolders, Capability::ContentGuards, Capability::LooksAbove]
     }
 
     async fn lay() -> Self {

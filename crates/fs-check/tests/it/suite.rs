@@ -52,7 +52,7 @@ impl<D: Declares> Ground for Memory<D> {
 
 struct Honest;
 impl Declares for Honest {
-    const CAPABILITIES: &'static [Capability] = &[Capability::EmptyFolders];
+    const CAPABILITIES: &'static [Capability] = &[Capability::EmptyFolders, Capability::LooksAbove];
 }
 
 struct Boaster;

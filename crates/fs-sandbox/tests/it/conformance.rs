@@ -86,7 +86,7 @@ fn in_memory(name: &str) -> String {
 #[async_trait]
 impl<S: Standing> Ground for Memory<S> {
     fn capabilities() -> &'static [Capability] {
-        &[Capability::EmptyFolders, Capability::ContentGuards]
+        &[Capability::EmptyFolders, Capability::ContentGuards, Capability::LooksAbove]
     }
 
     async fn lay() -> Self {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dsh_fs::SandboxMode::{DangerFullAccess, WorkspaceWrite};
-use dsh_fs::{FileSystem, FsCall, MemoryFileSystem, ReadRules, TextStream};
+use dsh_fs::{FileSystem, FsCall, FsVersion, MemoryFileSystem, ReadRules, ResumePoint, TextStream};
 use dsh_fs_sandbox::{Fence, PathRules, StandingPolicy};
 
 use crate::disk::{Disk, denied};
@@ -148,6 +148,9 @@ async fn every_way_to_read_is_under_the_rules() {
         denied(disk.fence.lstat(path, Some(&disk.at("w")), &call).await, &said);
         denied(disk.fence.read_text(&target, &call).await, &said);
         denied(disk.fence.stream_text(&target, None, &call).await, &said);
+        // Where another session has been is no way in either.
+        let from = ResumePoint { offset: 0, version: FsVersion::new("of another session") };
+        denied(disk.fence.stream_text(&target, Some(&from), &call).await, &said);
         denied(disk.fence.read_bytes(&target, 10, &call).await, &said);
         denied(disk.fence.list_dir(&target, &call).await, &said);
         let said = said.replace("cannot read", "cannot write");

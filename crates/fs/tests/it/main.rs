@@ -11,6 +11,7 @@ mod literal_edit;
 mod memory;
 mod shown_name;
 mod text;
+mod turns;
 
 #[test]
 fn no_file_is_forgotten() {

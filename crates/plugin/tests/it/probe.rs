@@ -3,11 +3,19 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use dsh_plugin::{Context, Failure, NoConfig, Plugin, ServiceKey};
+use dsh_plugin::{Context, Event, Failure, NoConfig, Plugin, ServiceKey};
 
 /// Two services whose value is a word.
 pub(crate) const A: ServiceKey<str> = ServiceKey::new("a");
 pub(crate) const B: ServiceKey<str> = ServiceKey::new("b");
+
+/// An event at which whoever listens says who he is.
+pub(crate) struct Roll;
+
+impl Event for Roll {
+    const NAME: &'static str = "roll";
+    type Args = ();
+}
 
 type Started = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 

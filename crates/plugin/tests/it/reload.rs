@@ -2,20 +2,11 @@
 
 use std::path::Path;
 
-use dsh_plugin::{
-    Composition, Context, Event, Failure, MountedRows, PlainError, Plugin, Registry, RowChanges,
-};
+use dsh_plugin::{Composition, Context, Failure, MountedRows, PlainError, Plugin, Registry, RowChanges};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::probe::{A, Log, logging, probe, providing};
-
-/// Whoever listens says who he is.
-struct Roll;
-impl Event for Roll {
-    const NAME: &'static str = "roll";
-    type Args = ();
-}
+use crate::probe::{A, Log, Roll, logging, probe, providing};
 
 #[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -1,16 +1,10 @@
 //! Other settings for a plugin that is mounted.
 
-use dsh_plugin::{Coded, Context, Event, Failure, NoConfig, PlainError, Plugin, PluginState};
+use dsh_plugin::{Coded, Context, Failure, NoConfig, PlainError, Plugin, PluginState};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::probe::{A, Log, logging, probe};
-
-struct Roll;
-impl Event for Roll {
-    const NAME: &'static str = "roll";
-    type Args = ();
-}
+use crate::probe::{A, Log, Roll, logging, probe};
 
 #[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -24,9 +24,10 @@ const REQUESTS: usize = 10_000;
 const CLIENTS: usize = 8;
 /// What the server may keep of all of them, in KiB.
 const MOST_MORE: u64 = 64 << 10;
-/// A connection that was closed here may be noticed there later: at the latest when the server, which waits 30 s for a body,
-/// has no patience left.
-const SETTLED: Duration = Duration::from_secs(45);
+/// A connection that was closed here may be noticed there a moment later.
+const SETTLED: Duration = Duration::from_secs(10);
+/// The most memory of a server that has done nothing yet, in KiB: the budget of an idle process.
+const IDLE: u64 = 20 << 10;
 
 /// Makes this part of the proof.
 pub(crate) fn prove(ground: &Ground, tally: &mut Tally) -> anyhow::Result<()> {
@@ -34,6 +35,9 @@ pub(crate) fn prove(ground: &Ground, tally: &mut Tally) -> anyhow::Result<()> {
     fs::write(workspace.join("a.txt"), "old\n")?;
     let limit = MOST_BYTES.to_string();
     let mut server = Server::start(ground.command(&["mcp", "--max-request-bytes", &limit], &workspace))?;
+    let idle = peak_memory(server.id())?;
+    tally.check(idle <= IDLE, || format!("serve: an idle server has {idle} KiB"));
+    tally.figure("memory of an idle server", format!("{} MiB", idle.div_ceil(1024)));
     Agent::join(server.address, "before", Way::Header)?.must("read", json!({"file_path": "a.txt"}))?;
     let (memory, sockets) = (peak_memory(server.id())?, open_sockets(server.id())?);
     let answers = send_all(ground, &server)?;
