@@ -5,7 +5,8 @@
 //! after every failure that leaves the outcome open, the object is looked at for the name of the write ([`crate::trail`]).
 //! Where it is not there and the object is still the one that was read, the put is made again under the same condition:
 //! then the first one, should it still be on its way, can be applied only if somebody restores the very bytes that were read,
-//! in a store whose tags are digests of them.
+//! in a store whose tags are digests of them. In such a store somebody may also put two texts by turns, so that each try is
+//! refused and each look finds what was read: that is being late, not an open outcome.
 
 use std::time::Duration;
 
@@ -68,6 +69,7 @@ impl Store {
             ..PutOptions::default()
         };
         let mut wait = FIRST_WAIT;
+        let mut only_refused = before.is_some();
         for attempt in 1.. {
             let error = match self.objects.put_opts(&key, bytes.clone().into(), options.clone()).await {
                 Ok(result) => {
@@ -81,9 +83,12 @@ impl Store {
             if is_final && attempt == 1 {
                 return Err(told(op, path, error));
             }
+            only_refused &= matches!(error, Error::Precondition { .. });
             match self.look(path, &name, before).await {
                 Ok(Look::Published(published)) => return Ok(published),
                 Ok(Look::NotYet) if attempt < TRIES && !is_final => {}
+                // Refused each time, so another object stood there; and no try is known to be on its way.
+                Ok(Look::NotYet) if only_refused => return Ok(Published::Late(Now::Something)),
                 Ok(Look::NotYet) | Err(_) => return Err(in_doubt(op, path, error)),
             }
             tokio::time::sleep(wait).await;

@@ -85,6 +85,39 @@ async fn a_store_that_never_answers_leaves_the_outcome_open() {
 }
 
 #[tokio::test]
+async fn a_change_refused_again_and_again_is_late_though_the_object_looks_as_it_was() {
+    let (store, fs) = laid("end").await;
+    let (file, call) = (target(&fs, "/a.txt").await, FsCall::new());
+    let seen = fs.read_text(&file, &call).await.unwrap().version;
+    let flicker = || store.faults.lock().unwrap().extend([Fault::Flickered; 5]);
+
+    flicker();
+    let error = fs.edit_text(&file, &more(), Some(&seen), &call).await.unwrap_err();
+    assert_eq!(error.code(), FsErrorCode::StaleVersion);
+    flicker();
+    let guard = Some(WriteGuard::ReplaceIfVersion(seen));
+    let error = fs.write_text(&file, "mine", guard.as_ref(), &call).await.unwrap_err();
+    assert_eq!(error.code(), FsErrorCode::StaleVersion);
+    assert_eq!(text(&store).await, "end");
+
+    // Without a guard it begins again from what is there.
+    flicker();
+    fs.edit_text(&file, &more(), None, &call).await.unwrap();
+    assert_eq!(text(&store).await, "x end");
+}
+
+#[tokio::test]
+async fn a_refusal_after_a_lost_answer_leaves_the_outcome_open() {
+    let (store, fs) = laid("end").await;
+    let (file, call) = (target(&fs, "/a.txt").await, FsCall::new());
+    let faults = [[Fault::Flickered; 4].as_slice(), &[Fault::NeverCame]].concat();
+    store.faults.lock().unwrap().extend(faults);
+    let error = fs.edit_text(&file, &more(), None, &call).await.unwrap_err().to_string();
+    assert!(error.ends_with("read the file before trying again"), "{error}");
+    assert_eq!(text(&store).await, "end");
+}
+
+#[tokio::test]
 async fn what_the_store_forbids_is_told_and_not_tried_again() {
     let (store, fs) = laid("end").await;
     let (file, call) = (target(&fs, "/a.txt").await, FsCall::new());

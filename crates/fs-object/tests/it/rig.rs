@@ -44,6 +44,8 @@ pub(crate) enum Fault {
     Conflict,
     /// Somebody else replaces the object right before it.
     Overtaken,
+    /// So does somebody who restores it right after, in a store whose tags are digests.
+    Flickered,
     /// It is refused for good.
     Forbidden,
 }
@@ -116,6 +118,9 @@ impl ObjectStore for Rigged {
             }
             Some(Fault::Forbidden) => {
                 return Err(Error::PermissionDenied { path: key.to_string(), source: "403".into() });
+            }
+            Some(Fault::Flickered) => {
+                return Err(Error::Precondition { path: key.to_string(), source: "412".into() });
             }
             Some(Fault::Overtaken) => {
                 self.objects.put_opts(key, "somebody else\n".into(), PutOptions::default()).await?;
