@@ -22,6 +22,7 @@ pub(crate) fn connect(config: &ObjectFsConfig) -> Result<(Arc<dyn ObjectStore>, 
         return Err(ConfigError::Secrets(shown()));
     }
     let (scheme, prefix) = ObjectStoreScheme::parse(&url).map_err(|_| ConfigError::Url(shown()))?;
+    choose_cryptography();
     let made = match scheme {
         ObjectStoreScheme::AmazonS3 => s3(config),
         ObjectStoreScheme::MicrosoftAzure => azure(config),
@@ -30,6 +31,12 @@ pub(crate) fn connect(config: &ObjectFsConfig) -> Result<(Arc<dyn ObjectStore>, 
     };
     let store = made.map_err(|source| ConfigError::Client { url: shown(), source })?;
     Ok((store, prefix))
+}
+
+/// Gives TLS its cryptography, for the process; a host that has chosen some keeps it.
+fn choose_cryptography() {
+    // The only error is that another was chosen before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 fn s3(config: &ObjectFsConfig) -> Result<Arc<dyn ObjectStore>, Error> {
