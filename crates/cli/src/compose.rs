@@ -250,8 +250,8 @@ impl Running {
             // The kernel confines a thread and those that it starts: now there is only this one.
             confine::confine(&composed.bounds(setup))?;
         }
-        // One thread for what is quick; reading and writing files happens on the runtime's blocking threads. It starts
-        // faster than several threads do, and answers as fast.
+        // One thread for what is quick; reading and writing files happens on the runtime's blocking threads, or on this one where
+        // it has but one call to answer. It starts faster than several threads do, and answers as fast.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

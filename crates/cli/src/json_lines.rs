@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use dsh_fs_local::on_the_spot;
 use dsh_harness::{ErrorInfo, StateFolder, ToolCall, ToolRegistry, ToolResult};
 use serde_json::{Map, Value as Json};
 use tokio::task::JoinSet;
@@ -21,19 +22,28 @@ pub struct JsonLines {
     tools: Arc<ToolRegistry>,
     sessions: Sessions,
     values: bool,
+    own_thread: bool,
 }
 
 impl JsonLines {
     /// No line answered and no session begun yet. `cwd` is the workspace of all sessions, an absolute path; `values` adds
     /// the canonical value to each success, as `--values` does.
     pub fn new(tools: Arc<ToolRegistry>, cwd: PathBuf, values: bool) -> Self {
-        Self { tools, sessions: Sessions::new(cwd, None), values }
+        Self { tools, sessions: Sessions::new(cwd, None), values, own_thread: false }
     }
 
     /// Has the logs of all sessions kept in a folder, as `--state` does. To be said before the first line.
     #[must_use]
     pub fn recorded_in(mut self, state: StateFolder) -> Self {
         self.sessions.record_in(state);
+        self
+    }
+
+    /// Says that nothing but the answers waits for the thread that makes them. A call that is alone on its line then reads
+    /// and writes the disk on that thread, which spares the way to another one and back.
+    #[must_use]
+    pub fn on_own_thread(mut self) -> Self {
+        self.own_thread = true;
         self
     }
 
@@ -83,7 +93,9 @@ impl JsonLines {
             });
             ids.push(call.id);
         }
-        let results = self.tools.execute_batch(batch).await;
+        let alone = batch.len() == 1 && timers.is_empty();
+        let calls = self.tools.execute_batch(batch);
+        let results = if self.own_thread && alone { on_the_spot(calls).await } else { calls.await };
         results
             .iter()
             .zip(ids)

@@ -18,7 +18,8 @@ const KEPT_LINE: usize = 1 << 20;
 
 pub(crate) fn main(setup: &Setup, command: &args::Run) -> anyhow::Result<ExitCode> {
     let running = Running::start(setup, command.confinement)?;
-    let mut lines = JsonLines::new(running.tools.clone(), running.cwd.clone(), command.values);
+    let lines = JsonLines::new(running.tools.clone(), running.cwd.clone(), command.values);
+    let mut lines = lines.on_own_thread();
     if let Some(state) = &setup.state {
         lines = lines.recorded_in(state.clone());
     }

@@ -29,8 +29,8 @@ use crate::writers::Writers;
 const LOOKS: usize = 8;
 
 /// A replacement that is under way.
-pub(crate) struct Replacement<'a> {
-    pub(crate) folder: &'a Folder,
+pub(crate) struct Replacement<'f, 'a> {
+    pub(crate) folder: &'f Folder,
     pub(crate) name: &'a [u8],
     /// The file as step 3 saw it.
     pub(crate) found: &'a Opened,
@@ -45,9 +45,9 @@ pub(crate) struct Old {
     pub(crate) hidden: Option<String>,
 }
 
-impl<'a> Replacement<'a> {
+impl<'f> Replacement<'f, '_> {
     /// Steps 4 and 5. `None`: the file is no longer what it was.
-    pub(crate) fn make(&self, content: &dyn Content) -> Result<Option<(Staged<'a>, Old)>, FsError> {
+    pub(crate) fn make(&self, content: &dyn Content) -> Result<Option<(Staged<'f>, Old)>, FsError> {
         let Self { folder, manner, work, .. } = *self;
         let dress = Dress::of(self.found, work)?;
         let mut staged = Staged::replacement(folder.as_fd(), content, self.found, &dress, manner, work)?;
@@ -102,9 +102,9 @@ impl<'a> Replacement<'a> {
     /// The way of file systems without exchange: the last look before the rename is all there is.
     fn look_and_rename(
         &self,
-        mut staged: Staged<'a>,
+        mut staged: Staged<'f>,
         copied: &Dress,
-    ) -> Result<Option<(Staged<'a>, Old)>, FsError> {
+    ) -> Result<Option<(Staged<'f>, Old)>, FsError> {
         let now = open::for_replacing(self.folder.as_fd(), self.name, self.work)?;
         let Some(now) = now else { return Ok(None) };
         if !self.is_still(&now)? {

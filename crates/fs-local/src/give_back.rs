@@ -22,7 +22,7 @@ use crate::writers::Writers;
 /// the microseconds since the last.
 const EXCHANGES: usize = 8;
 
-impl<'a> Replacement<'a> {
+impl<'f> Replacement<'f, '_> {
     /// Puts back what the exchange took out, and looks again at what comes out: it must be our stage as we made it.
     /// If not, it is newer still, and goes back in its turn.
     ///
@@ -30,11 +30,11 @@ impl<'a> Replacement<'a> {
     /// is as if we had never been there.
     pub(crate) fn give_back(
         &self,
-        mut staged: Staged<'a>,
+        mut staged: Staged<'f>,
         before: &Stat,
         hidden: String,
         failure: Option<FsError>,
-    ) -> Result<Option<(Staged<'a>, Old)>, FsError> {
+    ) -> Result<Option<(Staged<'f>, Old)>, FsError> {
         // Cancelling has no effect before this is brought to an end.
         let work = &self.work.uncancelled();
         let ours = Some(FileId::of(before));

@@ -16,6 +16,7 @@ mod flock;
 mod folders;
 mod give_back;
 mod guard;
+mod hop;
 mod identity;
 mod list;
 mod local;
@@ -37,6 +38,7 @@ mod writers;
 
 pub use capabilities::{Capabilities, Fallbacks, probe};
 pub use config::{ConfigError, Durability, LocalFsConfig, MAX_DIFF_BASIS_BYTES};
+pub use hop::on_the_spot;
 pub use local::LocalFileSystem;
 pub use plugin::LocalFsPlugin;
 pub use steps::Step;

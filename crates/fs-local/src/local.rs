@@ -14,19 +14,20 @@ use dsh_fs::{
 use rustix::fs::{AtFlags, CWD, FileType, statat};
 
 use crate::edit::Edit;
+use crate::hop::blocking;
 use crate::publish::Manner;
 use crate::rooted::Roots;
 use crate::scan::{self, BLOCK, LONG_BLOCK, Limits};
 use crate::steps::{Step, Steps};
 use crate::stream::Chunks;
-use crate::work::{Work, blocking};
+use crate::work::Work;
 use crate::write::Write;
 use crate::{ConfigError, Fallbacks, LocalFsConfig, address, list, lock, open, resolve, stat};
 
 /// The files of this machine. See the [crate documentation](crate) for what it promises beyond the contract.
 ///
-/// Cheap to use from many tasks at once. What blocks is done on tokio's threads for that, one hop an operation;
-/// outside a tokio runtime it is done on the spot.
+/// Cheap to use from many tasks at once. What blocks is done on tokio's threads for that, one hop an operation; outside a
+/// tokio runtime, and within [`on_the_spot`](crate::on_the_spot), it is done where it is asked for.
 #[derive(Debug)]
 pub struct LocalFileSystem {
     cwd: PathBuf,
@@ -119,7 +120,14 @@ impl LocalFileSystem {
 #[async_trait]
 impl FileSystem for LocalFileSystem {
     async fn resolve(&self, path: &str, cwd: Option<&Path>, call: &FsCall) -> Result<FsTarget, FsError> {
-        let (base, written) = (self.base(cwd), path.to_owned());
+        call.check(FsOp::Resolve)?;
+        let base = self.base(cwd);
+        if !self.manner.without.openat2
+            && let Some(target) = resolve::from_memory(path, &base)
+        {
+            return Ok(target);
+        }
+        let written = path.to_owned();
         blocking(FsOp::Resolve, path, call, move |work| {
             resolve::resolve(&resolve::name(&written, &base)?, work)
         })

@@ -26,6 +26,7 @@ use crate::create::create;
 use crate::exchange::{Old, Replacement};
 use crate::flock::PATIENCE;
 use crate::folders::{Folder, Place};
+use crate::hop;
 use crate::identity::{Sighting, Token};
 use crate::open::{self, Opened};
 use crate::stage::Staged;
@@ -106,7 +107,10 @@ pub(crate) fn publish<C: Content>(
             Ok(Some((staged, old))) => {
                 folder.keep();
                 manner.steps.at(Step::Published);
-                return Ok(settle(&folder, &staged, old, plan.content, manner, work));
+                let published = settle(&folder, staged, old, plan.content, manner, work);
+                // The last descriptor of the old file: now its blocks are freed, which takes as long as to sync some.
+                hop::dismiss(found);
+                return Ok(published);
             }
             Ok(None) => {}
             // The folder was removed under us; whether it may be made again is for the next round to say.
@@ -120,7 +124,7 @@ pub(crate) fn publish<C: Content>(
 /// Step 6.
 fn settle<C>(
     folder: &Folder,
-    staged: &Staged<'_>,
+    staged: Staged<'_>,
     old: Option<Old>,
     content: C,
     manner: &Manner,
@@ -137,7 +141,7 @@ fn settle<C>(
     };
     // Of the descriptor that was written, not of the name: a stranger may have put another file there already. And
     // after the exchange, which changes the ctime.
-    let seen = Sighting::of(staged).map_or_else(|_| Sighting::unknown(), |(seen, _)| seen);
+    let seen = Sighting::of(&staged).map_or_else(|_| Sighting::unknown(), |(seen, _)| seen);
     let version = Token { digest: Some(staged.digest), seen }.version();
     Published { content, version, durable: durable.is_ok() }
 }

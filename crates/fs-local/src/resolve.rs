@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use dsh_fs::{FsError, FsTarget, TargetKey};
-use rustix::fs::{AtFlags, CWD, FileType, readlinkat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat2, readlinkat, statat};
 use rustix::io::Errno;
 
 use crate::work::Work;
@@ -48,16 +48,40 @@ pub(crate) fn name(path: &str, base: &Path) -> Result<Named, FsError> {
     Ok(Named { path: folded, display, folder: names_folder(path_bytes) })
 }
 
+/// What a path means, if the kernel can tell without waiting for a disk or a network: it has the whole way in memory, and
+/// there is no link on it. Opening once to hold on to nothing is the cheapest look at all of a path.
+pub(crate) fn from_memory(path: &str, base: &Path) -> Option<FsTarget> {
+    if has_dot_dot(path.as_bytes()) || has_dot_dot(base.as_os_str().as_bytes()) {
+        return None;
+    }
+    let named = name(path, base).ok()?;
+    let (folder, mut flags) = (named.folder, OFlags::PATH | OFlags::CLOEXEC);
+    flags.set(OFlags::DIRECTORY, folder);
+    let how = ResolveFlags::CACHED | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match openat2(CWD, &named.path, flags, Mode::empty(), how) {
+        Ok(_) => {}
+        Err(Errno::NOENT) if !folder => {}
+        Err(_) => return None,
+    }
+    Some(named.target(&named.path))
+}
+
 /// Follows the links of a named path.
 pub(crate) fn resolve(named: &Named, work: &Work) -> Result<FsTarget, FsError> {
     let work = work.named(&named.display);
     let reached = follow(&named.path).map_err(|errno| work.os(errno))?;
-    let key = reached.path.as_os_str().as_bytes();
-    if (named.folder || reached.folder) && (reached.missing > 0 || !is_folder(key, &work)?) {
+    let folder = named.folder || reached.folder;
+    if folder && (reached.missing > 0 || !is_folder(&reached.path, &work)?) {
         return Err(FsError::slash_names_folder(&named.display));
     }
     work.check()?;
-    Ok(FsTarget::new(TargetKey::new(key), named.display.as_str()))
+    Ok(named.target(&reached.path))
+}
+
+impl Named {
+    fn target(&self, reached: &Path) -> FsTarget {
+        FsTarget::new(TargetKey::new(reached.as_os_str().as_bytes()), self.display.as_str())
+    }
 }
 
 /// Where a path leads.
@@ -174,7 +198,7 @@ fn segments_reversed(path: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn is_folder(path: &[u8], work: &Work) -> Result<bool, FsError> {
+fn is_folder(path: &Path, work: &Work) -> Result<bool, FsError> {
     match statat(CWD, path, AtFlags::empty()) {
         Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),

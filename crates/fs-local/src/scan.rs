@@ -1,6 +1,6 @@
 //! Reading bytes, and making text of them: the one place that does.
 //!
-//! Everything is read in large blocks, digested on the way, and can be cancelled between two blocks.
+//! Everything is read in blocks, digested on the way, and can be cancelled between two blocks.
 
 use std::os::fd::AsFd;
 
@@ -12,14 +12,14 @@ use crate::identity::{Sighting, Token};
 use crate::open::Opened;
 use crate::work::Work;
 
-/// How many bytes are read at a time: large enough that calls and checks cost nothing, small enough for the cache.
+/// How many bytes of a stream are read at a time, at first: so many that calls and checks cost nothing.
 pub(crate) const BLOCK: usize = 1 << 20;
 
 /// How many bytes of a long stream are read while the caller looks at those before: so many that waking a thread, which
 /// takes as long as reading some 500 KB, does not count.
 pub(crate) const LONG_BLOCK: usize = 4 << 20;
 
-/// How many bytes are read and then digested: they are still in the cache.
+/// The most bytes that are read and then digested: they are still in the cache.
 const CACHED: usize = 256 << 10;
 
 /// Sizes that a read keeps to.
@@ -57,19 +57,17 @@ impl Scan {
         self.digester.finish()
     }
 
+    /// Takes bytes that were read elsewhere, the next ones of the file.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        self.digester.update(bytes);
+        self.read += bytes.len() as u64;
+    }
+
     /// Fills `block`; fewer bytes than it holds mean the end of the file.
-    pub(crate) fn fill(&mut self, file: impl AsFd, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
-        let mut all = 0;
-        for part in block.chunks_mut(CACHED) {
-            let filled = fill(&file, part, work)?;
-            self.digester.update(&part[..filled]);
-            self.read += filled as u64;
-            all += filled;
-            if filled < part.len() {
-                break;
-            }
-        }
-        Ok(all)
+    fn fill(&mut self, file: impl AsFd, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
+        let filled = fill(file, block, work)?;
+        self.take(&block[..filled]);
+        Ok(filled)
     }
 
     /// Appends the next block, and with it at most `max` bytes in all. Was it the last?
@@ -128,7 +126,7 @@ impl Scan {
     /// that its end is seen in the same step.
     fn step(&self, opened: &Opened, block: usize) -> usize {
         let left = opened.size().saturating_sub(self.read).saturating_add(1);
-        usize::try_from(left).unwrap_or(usize::MAX).clamp(text::SNIFF_BYTES.min(block), block)
+        usize::try_from(left).unwrap_or(usize::MAX).clamp(text::SNIFF_BYTES.min(block), block.min(CACHED))
     }
 
     /// The refusal of a file that is not text. It carries the version of the bytes: by digest if the file is small
@@ -179,8 +177,12 @@ pub(crate) fn read_text(opened: &Opened, limits: Limits, work: &Work) -> Result<
         scan.rest(opened, u64::MAX, limits.block, &mut bytes, work)?;
     }
     work.check()?;
-    match text::decode(&bytes) {
-        Ok(text) => Ok(TextRead { text: text.to_owned(), version: version(&scan, opened.seen) }),
+    match text::decode_owned(bytes) {
+        Ok(mut text) => {
+            let bom = text.len() - text::without_bom(text.as_bytes()).len();
+            text.drain(..bom);
+            Ok(TextRead { text, version: version(&scan, opened.seen) })
+        }
         Err(why) => {
             Err(FsError::not_text(FsOp::Read, &work.display, why).with_met(version(&scan, opened.seen)))
         }

@@ -1,7 +1,8 @@
 //! Text in chunks: a file of any size, read in two blocks of memory.
 //!
-//! The first block is read where the file is opened. From then on, while the caller looks at one block the next is read and
-//! digested on another thread, so that a long read costs the slower of the two, not their sum.
+//! The first block is read where the file is opened. From then on, while the caller looks at one block the next is read on
+//! another thread, so that a long read costs the slower of the two, not their sum. A block is lent in pieces, each digested
+//! and decoded right before: whoever looks at one finds it in the cache.
 //!
 //! A stream may start in the middle ([`Begun::Resumed`]) if the file is provably the one that an earlier read saw. Nothing is
 //! digested then; instead the file is looked at again after each block.
@@ -16,10 +17,11 @@ use dsh_fs::{
 };
 use rustix::fs::{SeekFrom, seek};
 
+use crate::hop::{Task, start};
 use crate::identity::{Sighting, Token};
 use crate::open::Opened;
 use crate::scan::{self, Limits, Scan};
-use crate::work::{Task, Work, start};
+use crate::work::Work;
 
 /// The longest start of a character that a block can end in. Each block keeps that much room before its bytes, where
 /// the start that the block before left over is put.
@@ -28,23 +30,35 @@ const CARRY: usize = 3;
 /// How much a resumed stream reads first: a window of usual size, and few pages behind it.
 const FIRST_RESUMED: usize = 64 * 1024;
 
+/// The most bytes that are lent at once. The first piece holds all that decides whether a file is text.
+const PIECE: usize = 256 << 10;
+const _: () = assert!(PIECE >= text::SNIFF_BYTES);
+
 /// The text of one open file.
 pub(crate) struct Chunks {
-    work: Work,
-    limits: Limits,
-    next: Next,
+    source: Source,
     /// How many bytes the block after next has: they grow up to [`Limits::long_block`].
     step: usize,
-    /// The block that was lent last; its memory takes the block after next.
+    /// The block that is lent piece by piece; its memory takes the block after next.
     lent: Block,
-    /// Where in `lent` the start of an unfinished character lies.
+    /// Where in the memory of `lent` the next piece begins.
+    passed: usize,
+    /// Where in it the start of an unfinished character lies.
     unfinished: Range<usize>,
-    /// Where in the file the next block begins.
+    /// Where in the file the next piece begins.
     at: u64,
     head: Head,
 }
 
-/// What the first bytes of the next block are.
+/// Where the blocks come from, and what is known of those before.
+struct Source {
+    work: Work,
+    limits: Limits,
+    begun: Begun,
+    next: Next,
+}
+
+/// What the first bytes of the next piece are.
 enum Head {
     /// Those of the file, which decide whether it is text, and of which a byte order mark is none.
     OfFile,
@@ -68,13 +82,14 @@ type Filled = (Box<Pump>, Block, Result<(), FsError>);
 /// What reads: goes to the thread that does, and comes back with a block.
 struct Pump {
     opened: Opened,
-    begun: Begun,
+    /// Nothing is digested, so each block is only told if the file is still the one that was opened.
+    must_be_the_same: bool,
 }
 
 /// Where a stream began, and so what its end says.
-#[expect(clippy::large_enum_variant, reason = "there is one for a stream, in the box of its pump")]
+#[expect(clippy::large_enum_variant, reason = "there is one for a stream")]
 enum Begun {
-    /// At the first byte: the version is the digest of all that was read.
+    /// At the first byte: the version is the digest of all that was lent.
     FromStart(Scan),
     /// At a place that an earlier read passed: the version is the one with which that read ended.
     Resumed(FsVersion),
@@ -88,15 +103,21 @@ struct Block {
     last: bool,
 }
 
+impl Block {
+    fn end(&self) -> usize {
+        CARRY + self.filled
+    }
+}
+
 impl Chunks {
     /// A stream of the whole file. Reads its first block; blocks.
     pub(crate) fn open(opened: Opened, limits: Limits, work: &Work) -> Self {
         let size = usize::try_from(opened.size()).unwrap_or(usize::MAX);
         // A small file needs no large block; one more byte than expected, so that its end is seen at once.
         let first = size.saturating_add(1).clamp(text::SNIFF_BYTES, limits.first_block());
-        let pump = Box::new(Pump { opened, begun: Begun::FromStart(Scan::new()) });
+        let pump = Box::new(Pump { opened, must_be_the_same: false });
         let here = pump.fill(Block::default(), first, work);
-        Self::new(here, limits, work)
+        Self::new(Begun::FromStart(Scan::new()), here, limits, work)
     }
 
     /// A stream from a place that an earlier read passed; `None` if the file may be another by now, or if no line
@@ -112,7 +133,7 @@ impl Chunks {
         if !same || from.offset > opened.size() {
             return Ok(None);
         }
-        let pump = Box::new(Pump { opened, begun: Begun::Resumed(from.version.clone()) });
+        let pump = Box::new(Pump { opened, must_be_the_same: true });
         let step = FIRST_RESUMED.min(limits.first_block());
         let before = from.offset.saturating_sub(1);
         seek(&pump.opened.file, SeekFrom::Start(before)).map_err(|errno| work.os(errno))?;
@@ -121,84 +142,112 @@ impl Chunks {
             Err(changed) if changed.code() == FsErrorCode::StaleVersion => return Ok(None),
             result => result?,
         }
-        let head = match block.memory[CARRY..CARRY + block.filled].first() {
+        let head = match block.memory[CARRY..block.end()].first() {
             _ if from.offset == 0 => Head::OfFile,
             Some(b'\n') => Head::LineEnding,
             // A line begins behind a line ending and nowhere else.
             _ => return Ok(None),
         };
-        let here = (pump, block, Ok(()));
-        Ok(Some(Self { step, at: before, head, ..Self::new(here, limits, work) }))
+        let (begun, here) = (Begun::Resumed(from.version.clone()), (pump, block, Ok(())));
+        Ok(Some(Self { step, at: before, head, ..Self::new(begun, here, limits, work) }))
     }
 
     /// The same stream, ended by the call that goes on reading it and not with the one that opened it.
     pub(crate) fn cancelled_by(mut self, call: &FsCall) -> Self {
-        self.work.cancel = call.cancel.clone();
+        self.source.work.cancel = call.cancel.clone();
         self
     }
 
-    fn new(here: Filled, limits: Limits, work: &Work) -> Self {
+    fn new(begun: Begun, here: Filled, limits: Limits, work: &Work) -> Self {
+        let next = Next::Coming(Box::pin(future::ready(Ok(here))));
         Self {
-            work: work.clone(),
-            limits,
-            next: Next::Coming(Box::pin(future::ready(Ok(here)))),
+            source: Source { work: work.clone(), limits, begun, next },
             step: limits.block,
             lent: Block::default(),
-            unfinished: 0..0,
+            passed: CARRY,
+            unfinished: CARRY..CARRY,
             at: 0,
             head: Head::OfFile,
         }
     }
 
-    /// The next block with what the one before left over put before it; `None` at the end of the file.
+    /// The next piece with what the one before left over before it; `None` at the end of the file.
+    async fn advance(&mut self) -> Result<Option<Range<usize>>, FsError> {
+        if self.passed >= self.lent.end() && !self.turn().await? {
+            return Ok(None);
+        }
+        let (start, end) = (self.passed, self.lent.end().min(self.passed + PIECE));
+        if let Begun::FromStart(scan) = &mut self.source.begun {
+            scan.take(&self.lent.memory[start..end]);
+        }
+        self.passed = end;
+        self.at += (end - start) as u64;
+        Ok(Some(start - self.unfinished.len()..end))
+    }
+
+    /// Goes on to the next block; `false` at the end of the file.
     ///
     /// If this future is dropped half way, nothing is lost: the task stays where it is.
-    async fn advance(&mut self) -> Result<Option<Range<usize>>, FsError> {
-        let Next::Coming(task) = &mut self.next else { return Ok(None) };
-        let (pump, mut block, result) = task.await.map_err(|error| self.work.died(error))?;
-        self.next = Next::Over;
+    async fn turn(&mut self) -> Result<bool, FsError> {
+        let Source { work, limits, next, .. } = &mut self.source;
+        let Next::Coming(task) = next else { return Ok(false) };
+        let (pump, mut block, result) = task.await.map_err(|error| work.died(error))?;
+        *next = Next::Over;
         result?;
         let start = CARRY - self.unfinished.len();
-        block.memory[start..CARRY].copy_from_slice(&self.lent.memory[self.unfinished.clone()]);
-        let end = CARRY + block.filled;
-        self.at += block.filled as u64;
+        if start < CARRY {
+            block.memory[start..CARRY].copy_from_slice(&self.lent.memory[self.unfinished.clone()]);
+        }
+        (self.passed, self.unfinished) = (CARRY, start..CARRY);
         let last = block.last;
         let free = mem::replace(&mut self.lent, block);
-        self.next = if last {
+        *next = if last {
             Next::Ended(pump)
         } else {
-            self.step = self.step.saturating_mul(4).min(self.limits.long_block);
-            Next::Coming(pump.start_filling(free, self.step, self.work.clone()))
+            self.step = self.step.saturating_mul(4).min(limits.long_block);
+            Next::Coming(pump.start_filling(free, self.step, work.clone()))
         };
-        Ok(Some(start..end))
+        Ok(true)
     }
 }
 
-impl Next {
+impl Source {
     /// Ends the stream with the version of all that was read.
-    fn end(&mut self, work: &Work) -> Result<FsVersion, FsError> {
-        match mem::replace(self, Self::Over) {
-            Self::Ended(pump) => Ok(pump.version()),
-            Self::Coming(_) | Self::Over => Err(FsError::io(FsOp::Read, &work.display, "the read is over")),
+    fn end(&mut self) -> Result<FsVersion, FsError> {
+        match (mem::replace(&mut self.next, Next::Over), &self.begun) {
+            (Next::Ended(pump), Begun::FromStart(scan)) => {
+                Ok(Token { digest: Some(scan.digest()), seen: pump.opened.seen }.version())
+            }
+            (Next::Ended(_), Begun::Resumed(version)) => Ok(version.clone()),
+            (Next::Coming(_) | Next::Over, _) => {
+                Err(FsError::io(FsOp::Read, &self.work.display, "the read is over"))
+            }
         }
     }
 
-    /// Ends the stream because the file is not text.
-    async fn refuse(&mut self, why: NotText, limits: Limits, work: &Work) -> FsError {
-        let pump = match mem::replace(self, Self::Over) {
-            Self::Ended(pump) => pump,
-            Self::Coming(task) => match task.await {
-                Ok((pump, _, Ok(()))) => pump,
+    /// Ends the stream because the file is not text. `ahead`: what was read of it and not taken yet.
+    async fn refuse(&mut self, why: NotText, ahead: &[u8]) -> FsError {
+        let (work, limits) = (&self.work, self.limits);
+        // Where an earlier read found text, something else stands now.
+        let Begun::FromStart(scan) = &mut self.begun else {
+            return FsError::changed(FsOp::Read, &work.display);
+        };
+        let mut scan = mem::take(scan);
+        scan.take(ahead);
+        let pump = match mem::replace(&mut self.next, Next::Over) {
+            Next::Ended(pump) => pump,
+            Next::Coming(task) => match task.await {
+                Ok((pump, block, Ok(()))) => {
+                    scan.take(&block.memory[CARRY..block.end()]);
+                    pump
+                }
                 Ok((_, _, Err(failure))) => return failure,
                 Err(error) => return work.died(error),
             },
-            Self::Over => return FsError::not_text(FsOp::Read, &work.display, why),
+            Next::Over => return FsError::not_text(FsOp::Read, &work.display, why),
         };
-        let Pump { opened, begun } = *pump;
-        // Where an earlier read found text, something else stands now.
-        let Begun::FromStart(mut scan) = begun else { return FsError::changed(FsOp::Read, &work.display) };
         let there = work.clone();
-        let refusal = start(move || match scan.refuse(&opened, why, limits, &there) {
+        let refusal = start(move || match scan.refuse(&pump.opened, why, limits, &there) {
             Ok(refusal) | Err(refusal) => refusal,
         });
         refusal.await.unwrap_or_else(|error| work.died(error))
@@ -208,38 +257,40 @@ impl Next {
 #[async_trait]
 impl TextChunks for Chunks {
     async fn next(&mut self) -> Result<TextChunk<'_>, FsError> {
-        self.work.check()?;
+        self.source.work.check()?;
         let Some(mut bytes) = self.advance().await? else {
             if !self.unfinished.is_empty() {
-                return Err(self.next.refuse(NotText::InvalidUtf8, self.limits, &self.work).await);
+                return Err(self.source.refuse(NotText::InvalidUtf8, &[]).await);
             }
-            return self.next.end(&self.work).map(TextChunk::End);
+            return self.source.end().map(TextChunk::End);
         };
+        let memory = &self.lent.memory[..self.lent.end()];
+        let ahead = &memory[bytes.end..];
         match mem::replace(&mut self.head, Head::Passed) {
             Head::Passed => {}
             Head::LineEnding => bytes.start += 1,
             Head::OfFile => {
-                let head = &self.lent.memory[bytes.clone()];
+                let head = &memory[bytes.clone()];
                 if let Err(why) = text::sniff(head) {
-                    return Err(self.next.refuse(why, self.limits, &self.work).await);
+                    return Err(self.source.refuse(why, ahead).await);
                 }
                 bytes.start += head.len() - text::without_bom(head).len();
             }
         }
         let at = self.at - bytes.len() as u64;
-        match text::decode_block(&self.lent.memory[bytes.clone()]) {
+        match text::decode_block(&memory[bytes.clone()]) {
             Ok((text, rest)) => {
                 self.unfinished = bytes.end - rest.len()..bytes.end;
                 Ok(TextChunk::Text { at, text })
             }
-            Err(why) => Err(self.next.refuse(why, self.limits, &self.work).await),
+            Err(why) => Err(self.source.refuse(why, ahead).await),
         }
     }
 }
 
 impl Pump {
     /// Reads the next block into memory that is free again.
-    fn fill(mut self: Box<Self>, mut block: Block, size: usize, work: &Work) -> Filled {
+    fn fill(self: Box<Self>, mut block: Block, size: usize, work: &Work) -> Filled {
         block.memory.resize(CARRY + size, 0);
         let filled = self.read(&mut block.memory[CARRY..], work);
         block.filled = *filled.as_ref().unwrap_or(&0);
@@ -252,31 +303,14 @@ impl Pump {
         start(move || self.fill(block, size, &work))
     }
 
-    fn read(&mut self, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
-        match &mut self.begun {
-            Begun::FromStart(scan) => scan.fill(&self.opened.file, block, work),
-            Begun::Resumed(_) => {
-                let filled = scan::fill(&self.opened.file, block, work)?;
-                self.must_be_the_same(work)?;
-                Ok(filled)
+    fn read(&self, block: &mut [u8], work: &Work) -> Result<usize, FsError> {
+        let filled = scan::fill(&self.opened.file, block, work)?;
+        if self.must_be_the_same {
+            let (now, _) = Sighting::of(&self.opened.file).map_err(|errno| work.os(errno))?;
+            if now.identity != self.opened.seen.identity {
+                return Err(FsError::changed(FsOp::Read, &work.display));
             }
         }
-    }
-
-    /// Nothing was digested, so a block is only told if the file is still the one that was opened.
-    fn must_be_the_same(&self, work: &Work) -> Result<(), FsError> {
-        let (now, _) = Sighting::of(&self.opened.file).map_err(|errno| work.os(errno))?;
-        if now.identity == self.opened.seen.identity {
-            Ok(())
-        } else {
-            Err(FsError::changed(FsOp::Read, &work.display))
-        }
-    }
-
-    fn version(&self) -> FsVersion {
-        match &self.begun {
-            Begun::FromStart(scan) => Token { digest: Some(scan.digest()), seen: self.opened.seen }.version(),
-            Begun::Resumed(version) => version.clone(),
-        }
+        Ok(filled)
     }
 }

@@ -1,11 +1,9 @@
-//! The way from an async call to blocking system calls: one hop, with the circumstances that every step needs.
+//! [`Work`]: the circumstances of a call that every blocking step of it needs.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use dsh_fs::{FsCall, FsError, FsErrorCode, FsOp};
 use rustix::io::Errno;
-use tokio::runtime::Handle;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
@@ -74,36 +72,5 @@ impl Work {
     /// A task that died is a failure of this call, never a panic of the caller.
     pub(crate) fn died(&self, error: JoinError) -> FsError {
         FsError::io(self.op, &self.display, "the operation ended unexpectedly").with_source(error)
-    }
-}
-
-/// Does one operation where it may block.
-///
-/// If the caller drops the future, the operation is cancelled: it would otherwise go on unseen, and a mutation
-/// might still be published.
-pub(crate) async fn blocking<T: Send + 'static>(
-    op: FsOp,
-    display: &str,
-    call: &FsCall,
-    operation: impl FnOnce(&Work) -> Result<T, FsError> + Send + 'static,
-) -> Result<T, FsError> {
-    call.check(op)?;
-    let here = Work { cancel: call.cancel.child_token(), ..Work::new(op, display, call) };
-    let _dropped = here.cancel.clone().drop_guard();
-    let there = here.clone();
-    match start(move || operation(&there)).await {
-        Ok(result) => result,
-        Err(error) => Err(here.died(error)),
-    }
-}
-
-/// The result of blocking work that was started. May be dropped and polled again until it is there.
-pub(crate) type Task<T> = Pin<Box<dyn Future<Output = Result<T, JoinError>> + Send>>;
-
-/// Starts blocking work on tokio's threads for that; outside a tokio runtime it is done on the spot.
-pub(crate) fn start<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Task<T> {
-    match Handle::try_current() {
-        Ok(runtime) => Box::pin(runtime.spawn_blocking(work)),
-        Err(_) => Box::pin(std::future::ready(Ok(work()))),
     }
 }

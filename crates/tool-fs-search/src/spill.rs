@@ -47,6 +47,8 @@ async fn spilled<V: Spillable>(
     config: &SearchConfig,
     asked: &PostExecute,
 ) -> Option<Vec<Content>> {
+    // Of the results of other tools not even a thread is asked for.
+    value_of::<V>(asked)?;
     let (asked, settings) = (asked.clone(), *config);
     let exec = asked.exec.clone();
     // Whoever has given up reads nothing of it any more.
