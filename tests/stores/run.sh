@@ -46,12 +46,16 @@ if ! unchanged azurite "$here/package.json" "$here/package-lock.json"; then
     mv "$dir/azurite.stamp.new" "$dir/azurite.stamp"
 fi
 
+# All as `./test` builds it, so that what it has built is there.
+cargo build --locked --quiet --workspace --bins
+xtask=$target/debug/xtask
+
 contract() {
-    cargo test --locked --quiet --package dsh-fs-object --test servers
+    cargo test --locked --quiet --workspace --test servers
 }
 
 rivals() {
-    cargo xtask prove objects --program "$bin" --store "$store" --endpoint "$endpoint"
+    "$xtask" prove objects --program "$bin" --store "$store" --endpoint "$endpoint"
 }
 
 failed=0
