@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::{Call, Setup};
 use crate::compose::Running;
-use crate::output::{self, EXIT_FAILURE, Reader};
+use crate::output::{self, Answer, EXIT_FAILURE, Reader};
 use crate::sessions::Sessions;
 
 pub(crate) fn main(setup: &Setup, command: Call) -> anyhow::Result<ExitCode> {
@@ -33,7 +33,7 @@ pub(crate) fn main(setup: &Setup, command: Call) -> anyhow::Result<ExitCode> {
         }
         // Nobody reads any more, but all the calls were asked for.
         if reader == Reader::There {
-            reader = print(&result, command.json).unwrap_or_else(|error| {
+            reader = print(result, command.json).unwrap_or_else(|error| {
                 code = output::failed(&output::cannot_write(error), EXIT_FAILURE);
                 Reader::Gone
             });
@@ -43,11 +43,11 @@ pub(crate) fn main(setup: &Setup, command: Call) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-fn print(result: &ToolResult, json: bool) -> std::io::Result<Reader> {
+fn print(result: ToolResult, json: bool) -> std::io::Result<Reader> {
     if json {
-        return output::print_line(&Json::Object(output::result_json(result, true)));
+        return output::print_line(&Answer::of(result, true, None));
     }
-    let shown: Vec<String> = std::iter::once(result.text()).chain(result.contexts.iter().cloned()).collect();
+    let shown: Vec<String> = std::iter::once(result.text()).chain(result.contexts).collect();
     output::print_text(&shown.join("\n"))
 }
 

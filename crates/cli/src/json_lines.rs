@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use dsh_fs_local::on_the_spot;
 use dsh_harness::{ErrorInfo, StateFolder, ToolCall, ToolRegistry, ToolResult};
-use serde_json::{Map, Value as Json};
+use serde::Serialize;
+use serde_json::Value as Json;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::output;
+use crate::output::Answer;
 use crate::request::{self, Abort, Call, Invalid, Request};
 use crate::sessions::Sessions;
 
@@ -48,26 +50,19 @@ impl JsonLines {
     }
 
     /// Makes the calls of one line, which is given with or without its newline, and gives back the JSON object that
-    /// answers it. A line that is no request has an answer too.
+    /// answers it, without one. A line that is no request has an answer too.
     ///
     /// Needs a tokio runtime with time.
-    pub async fn answer(&mut self, line: &[u8]) -> Json {
-        match request::parse(line) {
-            Ok(Request::Call(call)) => {
-                let mut results = self.execute(vec![call]).await;
-                results.pop().unwrap_or(Json::Null)
-            }
-            Ok(Request::Batch { calls, id }) => {
-                let results = self.execute(calls).await;
-                let mut object = Map::new();
-                object.insert("results".to_owned(), results.into());
-                with_id(object, id)
-            }
-            Err(Invalid { message, id }) => invalid(message, id),
-        }
+    pub async fn answer(&mut self, line: &[u8]) -> Box<RawValue> {
+        let answered = match request::parse(line) {
+            Ok(Request::Call(call)) => Answered::Call(self.execute(vec![call]).await.pop()),
+            Ok(Request::Batch { calls, id }) => Answered::Batch { results: self.execute(calls).await, id },
+            Err(invalid) => return refused(invalid),
+        };
+        written(&answered)
     }
 
-    async fn execute(&mut self, calls: Vec<Call>) -> Vec<Json> {
+    async fn execute(&mut self, calls: Vec<Call>) -> Vec<Answer> {
         let (mut batch, mut ids) = (Vec::new(), Vec::new());
         // Dropped, and so ended, with the batch.
         let mut timers = JoinSet::new();
@@ -96,23 +91,29 @@ impl JsonLines {
         let alone = batch.len() == 1 && timers.is_empty();
         let calls = self.tools.execute_batch(batch);
         let results = if self.own_thread && alone { on_the_spot(calls).await } else { calls.await };
-        results
-            .iter()
-            .zip(ids)
-            .map(|(result, id)| with_id(output::result_json(result, self.values), id))
-            .collect()
+        results.into_iter().zip(ids).map(|(result, id)| Answer::of(result, self.values, id)).collect()
     }
+}
+
+/// What answers a request.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answered {
+    Call(Option<Answer>),
+    Batch {
+        results: Vec<Answer>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<Json>,
+    },
 }
 
 /// The answer to a line that is no request.
-pub(crate) fn invalid(message: String, id: Option<Json>) -> Json {
-    let refused = ToolResult::failure(ErrorInfo::named(message, "RequestError", "INVALID_REQUEST"));
-    with_id(output::result_json(&refused, false), id)
+pub(crate) fn refused(invalid: Invalid) -> Box<RawValue> {
+    let refused = ErrorInfo::named(invalid.message, "RequestError", "INVALID_REQUEST");
+    written(&Answer::of(ToolResult::failure(refused), false, invalid.id))
 }
 
-fn with_id(mut object: Map<String, Json>, id: Option<Json>) -> Json {
-    if let Some(id) = id {
-        object.insert("id".to_owned(), id);
-    }
-    Json::Object(object)
+fn written(answer: &impl Serialize) -> Box<RawValue> {
+    // Text, numbers and lists are always JSON.
+    to_raw_value(answer).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

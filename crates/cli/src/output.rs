@@ -3,8 +3,9 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use dsh_harness::ToolResult;
-use serde_json::{Map, Value as Json};
+use dsh_harness::{ErrorInfo, Meta, ToolResult};
+use serde::Serialize;
+use serde_json::Value as Json;
 
 /// The exit code of a command that could not read its input or write its output.
 pub(crate) const EXIT_FAILURE: u8 = 1;
@@ -28,8 +29,10 @@ pub(crate) fn print(bytes: &[u8]) -> io::Result<Reader> {
 }
 
 /// One JSON value on one line.
-pub(crate) fn print_line(value: &Json) -> io::Result<Reader> {
-    print(format!("{value}\n").as_bytes())
+pub(crate) fn print_line(value: &impl Serialize) -> io::Result<Reader> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    print(&line)
 }
 
 /// Text, with a newline at its end.
@@ -71,22 +74,35 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     })
 }
 
-/// A result as the JSON lines have it; with its canonical value if `values` says so.
-pub(crate) fn result_json(result: &ToolResult, values: bool) -> Map<String, Json> {
-    let mut object = Map::new();
-    object.insert("content".to_owned(), result.text().into());
-    object.insert("isError".to_owned(), result.is_error().into());
-    if let Some(error) = result.error() {
-        object.insert("error".to_owned(), error.to_json());
+/// A result as the JSON lines have it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    content: String,
+    is_error: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<Meta>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Json>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contexts: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Json>,
+}
+
+impl Answer {
+    /// With the canonical value of a success if `values` says so.
+    pub(crate) fn of(result: ToolResult, values: bool, id: Option<Json>) -> Self {
+        Self {
+            content: result.text(),
+            is_error: result.is_error(),
+            error: result.error().map(ErrorInfo::to_json),
+            value: if values { result.value() } else { None },
+            meta: result.meta,
+            contexts: result.contexts,
+            id,
+        }
     }
-    if let Some(meta) = &result.meta {
-        object.insert("meta".to_owned(), meta.clone());
-    }
-    if values && let Some(value) = result.value() {
-        object.insert("value".to_owned(), value);
-    }
-    if !result.contexts.is_empty() {
-        object.insert("contexts".to_owned(), result.contexts.clone().into());
-    }
-    object
 }

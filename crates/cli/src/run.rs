@@ -7,8 +7,9 @@ use anyhow::Context as _;
 
 use crate::args::{self, Setup};
 use crate::compose::Running;
-use crate::json_lines::{JsonLines, invalid};
+use crate::json_lines::{JsonLines, refused};
 use crate::output::{self, EXIT_FAILURE, Reader};
+use crate::request::Invalid;
 
 /// A longer line is refused and passed over: one without an end must not take all memory.
 const LONGEST_LINE: u64 = 256 << 20;
@@ -41,7 +42,10 @@ fn answer_all(mut lines: JsonLines, running: &Running) -> anyhow::Result<()> {
         let answer = match next_line(&mut input, &mut line).context("cannot read standard input")? {
             Next::End => return Ok(()),
             Next::Line => running.block_on(lines.answer(&line)),
-            Next::TooLong => invalid(format!("a request must not be longer than {LONGEST_LINE} bytes"), None),
+            Next::TooLong => {
+                let message = format!("a request must not be longer than {LONGEST_LINE} bytes");
+                refused(Invalid { message, id: None })
+            }
         };
         if output::print_line(&answer).map_err(output::cannot_write)? == Reader::Gone {
             return Ok(());

@@ -107,7 +107,7 @@ pub(crate) fn publish<C: Content>(
             Ok(Some((staged, old))) => {
                 folder.keep();
                 manner.steps.at(Step::Published);
-                let published = settle(&folder, staged, old, plan.content, manner, work);
+                let published = settle(&folder, &staged, old, plan.content, manner, work);
                 // The last descriptor of the old file: now its blocks are freed, which takes as long as to sync some.
                 hop::dismiss(found);
                 return Ok(published);
@@ -124,7 +124,7 @@ pub(crate) fn publish<C: Content>(
 /// Step 6.
 fn settle<C>(
     folder: &Folder,
-    staged: Staged<'_>,
+    staged: &Staged<'_>,
     old: Option<Old>,
     content: C,
     manner: &Manner,
@@ -141,7 +141,7 @@ fn settle<C>(
     };
     // Of the descriptor that was written, not of the name: a stranger may have put another file there already. And
     // after the exchange, which changes the ctime.
-    let seen = Sighting::of(&staged).map_or_else(|_| Sighting::unknown(), |(seen, _)| seen);
+    let seen = Sighting::of(staged).map_or_else(|_| Sighting::unknown(), |(seen, _)| seen);
     let version = Token { digest: Some(staged.digest), seen }.version();
     Published { content, version, durable: durable.is_ok() }
 }

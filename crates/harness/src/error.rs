@@ -3,8 +3,8 @@
 use std::fmt;
 
 use dsh_plugin::{Coded, Failure};
-use serde_json::Value as Json;
 
+use crate::meta::Meta;
 use crate::result::{ErrorInfo, ToolResult};
 
 /// What a tool's body fails with: any [`Coded`] failure (`?` converts it), and perhaps metadata for the
@@ -12,7 +12,7 @@ use crate::result::{ErrorInfo, ToolResult};
 #[derive(Debug)]
 pub struct ToolError {
     failure: Failure,
-    meta: Option<Json>,
+    meta: Option<Meta>,
 }
 
 /// Arguments that a tool does not take: schema violations and value errors alike.
@@ -27,8 +27,8 @@ pub struct ToolDenied(String);
 impl ToolError {
     /// Attaches metadata, such as `{"committed": true}` where a change was made before the failure.
     #[must_use]
-    pub fn with_meta(mut self, meta: Json) -> Self {
-        self.meta = Some(meta);
+    pub fn with_meta(mut self, meta: impl Into<Meta>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 
@@ -38,7 +38,7 @@ impl ToolError {
     }
 
     /// The metadata of the error result.
-    pub fn meta(&self) -> Option<&Json> {
+    pub fn meta(&self) -> Option<&Meta> {
         self.meta.as_ref()
     }
 

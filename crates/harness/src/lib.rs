@@ -8,6 +8,7 @@ mod events;
 mod execution;
 mod file_name;
 mod log_file;
+mod meta;
 mod pipeline;
 mod plugin;
 mod progress;
@@ -40,6 +41,7 @@ pub use events::{
 };
 pub use execution::{Execution, ToolCall};
 pub use log_file::{RecordedEvents, StateFolder};
+pub use meta::Meta;
 pub use plugin::{HarnessConfig, HarnessPlugin};
 pub use recorded::{RecordedCall, RecordedEvent};
 pub use registry::{TOOLS, ToolRegistry};

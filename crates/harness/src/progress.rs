@@ -3,13 +3,13 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value as Json;
+use crate::meta::Meta;
 
 /// What is known of a body while and after it runs.
 #[derive(Debug, Default)]
 pub struct Progress {
     started: AtomicBool,
-    committed: OnceLock<Json>,
+    committed: OnceLock<Meta>,
 }
 
 impl Progress {
@@ -24,13 +24,13 @@ impl Progress {
     }
 
     /// The body has changed something for good ([`Tool::committed`](crate::Tool::committed)).
-    pub(crate) fn commit(&self, what: Json) {
+    pub(crate) fn commit(&self, what: Meta) {
         // A body runs once; should a wrapper run it again, the first change is as true as the second.
         let _ = self.committed.set(what);
     }
 
     /// What was changed for good.
-    pub(crate) fn committed(&self) -> Option<&Json> {
+    pub(crate) fn committed(&self) -> Option<&Meta> {
         self.committed.get()
     }
 }

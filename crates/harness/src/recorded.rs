@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::content::{Content, Media};
 use crate::execution::Execution;
+use crate::meta::Meta;
 use crate::result::{ErrorInfo, Outcome, ToolResult};
 
 /// The first event of each run in a file, with the number 0: `{id, cwd}`.
@@ -94,8 +95,8 @@ pub(crate) fn result(start: u64, exec: &Execution, result: &ToolResult) -> Json 
     if let Some(error) = result.error() {
         data["error"] = error.to_json();
     }
-    if let Some(meta) = &result.meta {
-        data["meta"] = meta.clone();
+    if let Some(meta) = result.meta() {
+        data["meta"] = meta;
     }
     if !result.contexts.is_empty() {
         data["contexts"] = result.contexts.clone().into();
@@ -108,7 +109,7 @@ struct Kept {
     call: u64,
     content: Vec<Block>,
     error: Option<KeptError>,
-    meta: Option<Json>,
+    meta: Option<Meta>,
     #[serde(default)]
     contexts: Vec<String>,
 }

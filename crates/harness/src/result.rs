@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::content::{Content, joined_text};
+use crate::meta::Meta;
 
 /// What a call came to. Every call has one; failures are results too.
 #[derive(Debug, Clone)]
@@ -17,8 +18,8 @@ pub struct ToolResult {
     pub content: Vec<Content>,
     /// Success with its value, or what went wrong.
     pub outcome: Outcome,
-    /// Data for user interfaces (diffs, windows); never shown to the model. Error results may have it too.
-    pub meta: Option<Json>,
+    /// Data for user interfaces; never shown to the model. Error results may have it too.
+    pub meta: Option<Meta>,
     /// Messages to append after the result, in order: the tool's, a wrapper's, post-execute's.
     pub contexts: Vec<String>,
 }
@@ -93,6 +94,11 @@ impl ToolResult {
             Outcome::Success(_) => None,
             Outcome::Failure(error) => Some(error),
         }
+    }
+
+    /// The metadata as a tree, made now.
+    pub fn meta(&self) -> Option<Json> {
+        self.meta.as_ref().map(Meta::to_json)
     }
 
     /// The canonical value as JSON, made now. `None` for a failure, and (with a log line) for a value whose

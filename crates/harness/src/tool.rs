@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use crate::content::Content;
 use crate::error::ToolError;
 use crate::execution::Execution;
+use crate::meta::Meta;
 use crate::result::ToolResult;
 use crate::schema::ObjectSchema;
 
@@ -53,7 +54,7 @@ pub trait Tool: Send + Sync + 'static {
     fn render(&self, args: &Self::Args, value: &Self::Value) -> Vec<Content>;
 
     /// Data for user interfaces, kept with the result.
-    fn meta(&self, args: &Self::Args, value: &Self::Value) -> Option<Json> {
+    fn meta(&self, args: &Self::Args, value: &Self::Value) -> Option<Meta> {
         let _ = (args, value);
         None
     }
@@ -61,7 +62,7 @@ pub trait Tool: Send + Sync + 'static {
     /// What a success has changed for good, such as `{"committed": true, "path": …}`. Should the success be dropped
     /// after all (cancelled meanwhile, blocked or failed by a listener), this is the metadata of the error result, so
     /// that nobody takes a change for undone.
-    fn committed(&self, args: &Self::Args, value: &Self::Value) -> Option<Json> {
+    fn committed(&self, args: &Self::Args, value: &Self::Value) -> Option<Meta> {
         let _ = (args, value);
         None
     }

@@ -40,7 +40,7 @@ impl Answering<'_> {
         if let Some(card) = self.card {
             meta.insert(CARD.to_owned(), card);
         }
-        if let (true, Some(said)) = (is_error, result.meta) {
+        if is_error && let Some(said) = result.meta() {
             meta.insert(META.to_owned(), said);
         }
         let shown = result.content.into_iter().filter_map(block);

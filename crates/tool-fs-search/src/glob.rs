@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dsh_harness::{
-    Annotations, Concurrency, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition,
-    ToolError, ToolResult,
+    Annotations, Concurrency, Content, Execution, Meta, ObjectSchema, Schema, Tool, ToolArgsError,
+    ToolDefinition, ToolError, ToolResult,
 };
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -96,7 +96,7 @@ impl Tool for Glob {
         vec![Content::Text(value.rendered(&self.config, None))]
     }
 
-    fn meta(&self, _args: &GlobArgs, value: &GlobValue) -> Option<Json> {
+    fn meta(&self, _args: &GlobArgs, value: &GlobValue) -> Option<Meta> {
         Some(search_card::paths_meta(value, &self.config))
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dsh_harness::{
-    Annotations, Concurrency, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition,
-    ToolError, ToolResult,
+    Annotations, Concurrency, Content, Execution, Meta, ObjectSchema, Schema, Tool, ToolArgsError,
+    ToolDefinition, ToolError, ToolResult,
 };
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -81,7 +81,7 @@ impl Tool for Grep {
         vec![Content::Text(value.rendered(&self.config, None))]
     }
 
-    fn meta(&self, _args: &GrepArgs, value: &GrepValue) -> Option<Json> {
+    fn meta(&self, _args: &GrepArgs, value: &GrepValue) -> Option<Meta> {
         Some(search_card::matches_meta(value, &self.config))
     }
 

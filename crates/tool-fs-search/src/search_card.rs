@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use dsh_harness::ToolResult;
+use dsh_harness::{Meta, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
@@ -22,25 +22,25 @@ enum SearchMeta<'a> {
 }
 
 /// The metadata of a result of `glob`: the paths that are shown, as many as fit.
-pub(crate) fn paths_meta(value: &GlobValue, config: &SearchConfig) -> Json {
+pub(crate) fn paths_meta(value: &GlobValue, config: &SearchConfig) -> Meta {
     let total = value.paths.len() as u64;
     let mut paths: Vec<_> = glob_text::page(value, config).paths.into_iter().map(Cow::Borrowed).collect();
     let over_cap = paths.len() < value.paths.len();
     let truncated = fit(&mut paths, over_cap, size(config.search_meta_max_bytes), |truncated| {
         SearchMeta::Paths { paths: Vec::new(), truncated, total }
     });
-    as_json(&SearchMeta::Paths { paths, truncated, total })
+    Meta::of(&SearchMeta::Paths { paths, truncated, total })
 }
 
 /// The metadata of a result of `grep`: the matches that are shown, as many files as fit.
-pub(crate) fn matches_meta(value: &GrepValue, config: &SearchConfig) -> Json {
+pub(crate) fn matches_meta(value: &GrepValue, config: &SearchConfig) -> Meta {
     let total = value.total();
     let mut files = grep_text::page(value, config);
     let over_cap = grep_text::is_over_cap(value, config);
     let truncated = fit(&mut files, over_cap, size(config.search_meta_max_bytes), |truncated| {
         SearchMeta::Matches { files: Vec::new(), truncated, total }
     });
-    as_json(&SearchMeta::Matches { files, truncated, total })
+    Meta::of(&SearchMeta::Matches { files, truncated, total })
 }
 
 /// The card of a call.
@@ -62,10 +62,10 @@ fn card(result: &ToolResult, is_ours: impl Fn(&SearchMeta<'_>) -> bool) -> Optio
     if result.is_error() {
         return None;
     }
-    let meta = SearchMeta::deserialize(result.meta.as_ref()?).ok().filter(is_ours)?;
+    let meta = result.meta.as_ref()?.read().ok().filter(is_ours)?;
     let mut card = Map::new();
     card.insert("card".to_owned(), json!("search"));
-    card.append(as_json(&meta).as_object_mut()?);
+    card.append(serde_json::to_value(meta).ok()?.as_object_mut()?);
     Some(Json::Object(card))
 }
 
@@ -96,9 +96,4 @@ fn fit<'a, T: Serialize>(
 
 fn json_bytes<T: Serialize>(value: &T) -> usize {
     serde_json::to_vec(value).map_or(0, |json| json.len())
-}
-
-/// Text, numbers and lists are always JSON.
-fn as_json(meta: &SearchMeta<'_>) -> Json {
-    serde_json::to_value(meta).unwrap_or(Json::Null)
 }

@@ -19,10 +19,6 @@ impl DiffMeta {
     pub(crate) fn new(diffs: Vec<Hunk>, durable: bool) -> Self {
         Self { diffs, durable: (!durable).then_some(false) }
     }
-
-    pub(crate) fn to_json(&self) -> Json {
-        serde_json::to_value(self).unwrap_or(Json::Null)
-    }
 }
 
 /// The card of a call.
@@ -40,13 +36,13 @@ pub(crate) fn result(title: &str, result: &ToolResult) -> Option<Json> {
     if result.is_error() {
         return None;
     }
-    let meta = DiffMeta::deserialize(result.meta.as_ref()?).ok()?;
+    let meta: DiffMeta = result.meta.as_ref()?.read().ok()?;
     (!meta.diffs.is_empty()).then(|| card(title, &json!(meta.diffs), meta.durable))
 }
 
 /// The card of a write without hunks: the whole new text.
 pub(crate) fn whole_file(title: &str, path: &str, content: &str, result: &ToolResult) -> Json {
-    let durable = result.meta.as_ref().and_then(|meta| DiffMeta::deserialize(meta).ok()?.durable);
+    let durable = result.meta.as_ref().and_then(|meta| meta.read::<DiffMeta>().ok()?.durable);
     card(title, &json!([{ "path": path, "oldText": null, "newText": content }]), durable)
 }
 

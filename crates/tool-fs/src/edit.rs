@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dsh_fs::literal_edit::{Change, EditedTexts, LiteralEdit};
 use dsh_fs::{EditOutcome, FsOp};
 use dsh_harness::{
-    Annotations, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition, ToolError,
-    ToolResult,
+    Annotations, Content, Execution, Meta, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition,
+    ToolError, ToolResult,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -116,16 +116,16 @@ impl Tool for Edit {
         })]
     }
 
-    fn meta(&self, args: &EditArgs, value: &EditValue) -> Option<Json> {
+    fn meta(&self, args: &EditArgs, value: &EditValue) -> Option<Meta> {
         let diffs = match &value.changes {
             Some(changes) => hunks::of_edit(&args.file_path, &value.before, &value.after, changes),
             // The value was replaced by a listener, and with it what was known of the change.
             None => hunks::of_rewrite(&args.file_path, &value.before, &value.after),
         };
-        Some(DiffMeta::new(diffs, !value.not_durable).to_json())
+        Some(Meta::of(&DiffMeta::new(diffs, !value.not_durable)))
     }
 
-    fn committed(&self, _args: &EditArgs, value: &EditValue) -> Option<Json> {
+    fn committed(&self, _args: &EditArgs, value: &EditValue) -> Option<Meta> {
         Some(committed(&value.path, !value.not_durable))
     }
 

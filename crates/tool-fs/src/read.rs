@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dsh_fs::{FsCall, FsError, FsErrorCode, FsKind, FsObservation, FsOp, FsTarget};
 use dsh_harness::{
-    Annotations, Concurrency, Content, Execution, ObjectSchema, Schema, Tool, ToolArgsError, ToolDefinition,
-    ToolError, ToolResult, positive_integer,
+    Annotations, Concurrency, Content, Execution, Meta, ObjectSchema, Schema, Tool, ToolArgsError,
+    ToolDefinition, ToolError, ToolResult, positive_integer,
 };
 use dsh_plugin::Failure;
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ impl Tool for Read {
         vec![Content::Text(envelope(&value.path, &body))]
     }
 
-    fn meta(&self, _args: &ReadArgs, value: &ReadValue) -> Option<Json> {
+    fn meta(&self, _args: &ReadArgs, value: &ReadValue) -> Option<Meta> {
         Some(read_card::meta(value))
     }
 

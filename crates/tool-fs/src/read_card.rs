@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use dsh_harness::{ToolResult, positive_integer};
+use dsh_harness::{Meta, ToolResult, positive_integer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
@@ -24,15 +24,14 @@ struct ReadMeta<'a> {
 }
 
 /// The metadata of a result.
-pub(crate) fn meta(value: &ReadValue) -> Json {
-    let meta = ReadMeta {
+pub(crate) fn meta(value: &ReadValue) -> Meta {
+    Meta::of(&ReadMeta {
         path: value.path.as_str().into(),
         offset: value.offset,
         lines: value.lines.as_slice().into(),
         total_lines: value.total_lines,
         lang: language(&value.path).map(Cow::Borrowed),
-    };
-    serde_json::to_value(meta).unwrap_or(Json::Null)
+    })
 }
 
 /// The card of a call.
@@ -70,8 +69,8 @@ pub(crate) fn result(result: &ToolResult) -> Option<Json> {
     Some(Json::Object(card))
 }
 
-fn valid(meta: &Json) -> Option<ReadMeta<'static>> {
-    let meta = ReadMeta::deserialize(meta).ok()?;
+fn valid(meta: &Meta) -> Option<ReadMeta<'_>> {
+    let meta: ReadMeta<'_> = meta.read().ok()?;
     let numbers = || meta.lines.iter().map(|line| line.number);
     let in_range = meta.offset >= 1
         && numbers().next().is_none_or(|first| first >= meta.offset)

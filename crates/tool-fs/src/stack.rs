@@ -7,9 +7,9 @@ use dsh_fs::{
     EditIntent, FS, FileSystem, FsCall, FsError, FsErrorCode, FsObservation, FsTarget, FsVersion, Intent,
     Observation, Observed, WriteGuard, WriteIntent,
 };
-use dsh_harness::{Execution, ToolArgsError, ToolError};
+use dsh_harness::{Execution, Meta, ToolArgsError, ToolError};
 use dsh_plugin::{Context, Failure};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::actor::{ToolActor, cwd};
 use crate::config::ToolFsConfig;
@@ -150,12 +150,12 @@ impl Stack {
 }
 
 /// What an error result says of a change that is made all the same.
-pub(crate) fn committed(path: &str, durable: bool) -> Json {
+pub(crate) fn committed(path: &str, durable: bool) -> Meta {
     let mut said = json!({ "committed": true, "path": path });
     if !durable {
         said["durable"] = false.into();
     }
-    said
+    said.into()
 }
 
 /// Refuses a path of nothing but white space, which no backend need see.

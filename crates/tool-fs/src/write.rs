@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dsh_fs::{FsOp, WriteOperation, WriteOutcome};
 use dsh_harness::{
-    Annotations, Content, Execution, ObjectSchema, Schema, Tool, ToolDefinition, ToolError, ToolResult,
+    Annotations, Content, Execution, Meta, ObjectSchema, Schema, Tool, ToolDefinition, ToolError, ToolResult,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -105,14 +105,14 @@ impl Tool for Write {
         vec![Content::Text(envelope(&value.path, done))]
     }
 
-    fn meta(&self, args: &WriteArgs, value: &WriteValue) -> Option<Json> {
+    fn meta(&self, args: &WriteArgs, value: &WriteValue) -> Option<Meta> {
         let before = value.before.as_deref();
         let diffs =
             before.map_or_else(Vec::new, |before| hunks::of_rewrite(&args.file_path, before, &value.after));
-        Some(DiffMeta::new(diffs, !value.not_durable).to_json())
+        Some(Meta::of(&DiffMeta::new(diffs, !value.not_durable)))
     }
 
-    fn committed(&self, _args: &WriteArgs, value: &WriteValue) -> Option<Json> {
+    fn committed(&self, _args: &WriteArgs, value: &WriteValue) -> Option<Meta> {
         Some(committed(&value.path, !value.not_durable))
     }
 

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::panic::AssertUnwindSafe;
 use std::thread::{self, ThreadId};

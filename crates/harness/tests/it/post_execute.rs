@@ -35,7 +35,7 @@ fn accept(content: Option<&str>, value: Option<Json>) -> Verdict {
 async fn accepting_changes_nothing() {
     let result = under("a", Verdict::accept()).await;
     assert_eq!(
-        (result.text(), result.value(), result.meta),
+        (result.text(), result.value(), result.meta()),
         ("<a>".to_owned(), Some(json!("a")), Some(json!({"shown": "a"})))
     );
 }
@@ -45,7 +45,7 @@ async fn replaced_content_keeps_value_and_meta() {
     let result = under("a", accept(Some("short"), None)).await;
     assert_eq!(result.text(), "short");
     assert_eq!(result.value(), Some(json!("a")));
-    assert_eq!(result.meta, Some(json!({"shown": "a"})));
+    assert_eq!(result.meta(), Some(json!({"shown": "a"})));
     assert_eq!(result.contexts, ["noted"]);
 }
 
@@ -61,7 +61,7 @@ async fn a_replaced_value_is_rendered_anew() {
     let result = under("a", accept(None, Some(json!("b")))).await;
     assert_eq!(result.text(), "<b>");
     assert_eq!(result.value(), Some(json!("b")));
-    assert_eq!(result.meta, Some(json!({"shown": "b"})));
+    assert_eq!(result.meta(), Some(json!({"shown": "b"})));
     assert_eq!(result.contexts, ["noted"]);
 }
 

@@ -34,7 +34,7 @@ async fn a_success_has_content_value_and_meta() {
     assert_eq!(result.error(), None);
     assert_eq!(result.content, [Content::text("<a>")]);
     assert_eq!(result.value(), Some(json!("a")));
-    assert_eq!(result.meta, Some(json!({"shown": "a"})));
+    assert_eq!(result.meta(), Some(json!({"shown": "a"})));
     assert!(result.contexts.is_empty());
     let dsh_harness::Outcome::Success(value) = &result.outcome else { panic!() };
     assert_eq!(value.as_any().downcast_ref::<String>().unwrap(), "a");
@@ -70,7 +70,7 @@ async fn a_failure_may_carry_meta() {
     tools.register(&root, toy).unwrap();
     let result = tools.execute(call("toy", json!({}))).await;
     assert!(result.is_error());
-    assert_eq!(result.meta, Some(json!({"committed": true, "path": "/w/a"})));
+    assert_eq!(result.meta(), Some(json!({"committed": true, "path": "/w/a"})));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dsh_harness::{
-    Content, Execute, Execution, ObjectSchema, TimeoutPolicyPlugin, Tool, ToolDefinition, ToolError,
+    Content, Execute, Execution, Meta, ObjectSchema, TimeoutPolicyPlugin, Tool, ToolDefinition, ToolError,
     ToolRegistry, ToolResult,
 };
 use dsh_plugin::{Context, Next, NoConfig, PlainError};
@@ -37,12 +37,12 @@ impl Tool for Timed {
         vec![Content::text(value.as_str())]
     }
 
-    fn meta(&self, _: &Json, value: &String) -> Option<Json> {
-        Some(json!({"shown": value}))
+    fn meta(&self, _: &Json, value: &String) -> Option<Meta> {
+        Some(json!({"shown": value}).into())
     }
 
-    fn committed(&self, _: &Json, value: &String) -> Option<Json> {
-        (value == "committed").then(|| json!({"committed": true, "path": "/w/a"}))
+    fn committed(&self, _: &Json, value: &String) -> Option<Meta> {
+        (value == "committed").then(|| json!({"committed": true, "path": "/w/a"}).into())
     }
 }
 
@@ -106,7 +106,7 @@ async fn a_body_that_ends_in_time_is_left_alone() {
     .await;
     let result = tools.execute(call("timed", json!({}))).await;
     assert_eq!((result.text(), result.is_error()), ("done".to_owned(), false));
-    assert_eq!(result.meta, Some(json!({"shown": "done"})));
+    assert_eq!(result.meta(), Some(json!({"shown": "done"})));
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +138,7 @@ async fn what_was_changed_for_good_stays_said() {
     .await;
     let result = tools.execute(call("timed", json!({}))).await;
     assert_eq!(told(&result), timed_out(1000));
-    assert_eq!(result.meta, Some(json!({"committed": true, "path": "/w/a"})));
+    assert_eq!(result.meta(), Some(json!({"committed": true, "path": "/w/a"})));
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,7 +153,7 @@ async fn what_a_late_failure_says_of_a_change_stays_said() {
     .await;
     let result = tools.execute(call("timed", json!({}))).await;
     assert_eq!(told(&result), timed_out(1000));
-    assert_eq!(result.meta, Some(json!({"committed": true, "path": "/w/b"})));
+    assert_eq!(result.meta(), Some(json!({"committed": true, "path": "/w/b"})));
 }
 
 #[tokio::test(start_paused = true)]
@@ -191,7 +191,7 @@ async fn a_caller_who_cancels_after_the_timeout_changes_nothing() {
         caller.cancel();
     });
     assert_eq!(told(&result), timed_out(1000));
-    assert_eq!(result.meta, Some(json!({"committed": true, "path": "/w/a"})));
+    assert_eq!(result.meta(), Some(json!({"committed": true, "path": "/w/a"})));
 }
 
 #[tokio::test(start_paused = true)]

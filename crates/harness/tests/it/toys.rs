@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dsh_harness::{
-    Concurrency, Content, Execution, HarnessConfig, HarnessPlugin, ObjectSchema, Schema, TOOLS, Tool,
+    Concurrency, Content, Execution, HarnessConfig, HarnessPlugin, Meta, ObjectSchema, Schema, TOOLS, Tool,
     ToolCall, ToolDefinition, ToolError, ToolRegistry, ToolResult,
 };
 use dsh_plugin::Context;
@@ -135,9 +135,9 @@ impl Tool for Toy {
         vec![Content::Text(format!("<{value}>"))]
     }
 
-    fn meta(&self, _: &ToyArgs, value: &String) -> Option<Json> {
+    fn meta(&self, _: &ToyArgs, value: &String) -> Option<Meta> {
         assert_ne!(value, "metaless", "no meta for this");
-        Some(json!({"shown": value}))
+        Some(json!({"shown": value}).into())
     }
 
     fn present_call(&self, args: &ToyArgs) -> Option<Json> {

@@ -1,6 +1,6 @@
 //! What user interfaces get to draw.
 
-use dsh_harness::{ErrorInfo, ToolResult};
+use dsh_harness::{ErrorInfo, Meta, ToolResult};
 use dsh_tool_fs_search::SearchConfig;
 use serde_json::{Value as Json, json};
 
@@ -27,7 +27,7 @@ async fn a_call_names_pattern_place_and_filter() {
 #[tokio::test]
 async fn a_result_keeps_what_was_shown() {
     let meta = async |settings: Json, tool: &str, value: Json| {
-        shown(config(settings), tool, value).await.meta.unwrap()
+        shown(config(settings), tool, value).await.meta().unwrap()
     };
     let three = paths(&["a/1", "a/2", "b"]);
     assert_eq!(
@@ -85,20 +85,20 @@ async fn what_is_kept_is_bounded() {
         let result =
             shown(config(json!({ "searchMetaMaxBytes": most })), "glob", paths(&["aaaa", "b\"bb", "cccc"]))
                 .await;
-        assert_eq!(result.meta.unwrap().to_string(), kept, "{most}");
+        assert_eq!(result.meta().unwrap().to_string(), kept, "{most}");
         // What the model sees is not bounded by it.
         assert_eq!(result.content[0].as_text(), Some("aaaa\nb\"bb\ncccc"));
     }
     let single = shown(config(json!({ "searchMetaMaxBytes": 1 })), "glob", paths(&["a"])).await;
     assert_eq!(
-        single.meta.unwrap(),
+        single.meta().unwrap(),
         json!({ "shape": "paths", "paths": ["a"], "truncated": true, "total": 1 })
     );
     // Whole files are dropped, never part of one.
     let found = matches(&[("a", 1, "x"), ("a", 2, "x"), ("b", 3, "z"), ("b", 4, "z")]);
     let result = shown(config(json!({ "searchMetaMaxBytes": 150 })), "grep", found).await;
     assert_eq!(
-        result.meta.unwrap(),
+        result.meta().unwrap(),
         json!({
             "shape": "matches",
             "files": [{ "path": "a", "matches": [
@@ -123,7 +123,7 @@ async fn a_result_card_is_what_was_kept() {
     ] {
         let result = shown(SearchConfig::new(true), tool, value).await;
         let mut expected = json!({ "card": "search" });
-        expected.as_object_mut().unwrap().extend(result.meta.clone().unwrap().as_object().unwrap().clone());
+        expected.as_object_mut().unwrap().extend(result.meta().unwrap().as_object().unwrap().clone());
         assert_eq!(rig.tools.present_result(tool, &args, &result), Some(expected));
         // The other tool's result is none of this one's.
         let other = if tool == "glob" { "grep" } else { "glob" };
@@ -136,7 +136,8 @@ async fn a_result_that_was_tampered_with_has_no_card() {
     let rig = Rig::new(SearchConfig::new(true)).await;
     let args = json!({ "pattern": "x" });
     let none = |tool: &str, meta: Option<Json>| {
-        let result = ToolResult { meta: meta.clone(), ..ToolResult::success(Vec::new(), Json::Null) };
+        let result =
+            ToolResult { meta: meta.clone().map(Meta::from), ..ToolResult::success(Vec::new(), Json::Null) };
         assert_eq!(rig.tools.present_result(tool, &args, &result), None, "{meta:?}");
     };
     for meta in [None, Some(json!(null)), Some(json!([])), Some(json!("paths")), Some(json!({}))] {
@@ -165,7 +166,7 @@ async fn a_result_that_was_tampered_with_has_no_card() {
             bad[key] = value;
             none(tool, Some(bad));
         }
-        let failed = ToolResult { meta: Some(good), ..ToolResult::failure(ErrorInfo::plain("x")) };
+        let failed = ToolResult { meta: Some(good.into()), ..ToolResult::failure(ErrorInfo::plain("x")) };
         assert_eq!(rig.tools.present_result(tool, &args, &failed), None);
     }
 }

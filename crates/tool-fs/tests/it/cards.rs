@@ -54,7 +54,9 @@ async fn a_read_result_that_was_tampered_with_has_no_card() {
     assert!(card(&good).is_some());
     let with_meta = |key: &str, value: Json| {
         let mut bad = good.clone();
-        bad.meta.as_mut().unwrap()[key] = value;
+        let mut meta = bad.meta().unwrap();
+        meta[key] = value;
+        bad.meta = Some(meta.into());
         bad
     };
     for (key, value) in [
@@ -114,6 +116,9 @@ async fn an_edit_shows_its_hunks_or_nothing() {
             "diffs": [{ "path": "a.txt", "oldText": "one\ntwo", "newText": "one\n2" }]
         }))
     );
-    assert_eq!(card(&ToolResult { meta: Some(json!({ "diffs": [{ "path": 1 }] })), ..edited.clone() }), None);
+    assert_eq!(
+        card(&ToolResult { meta: Some(json!({ "diffs": [{ "path": 1 }] }).into()), ..edited.clone() }),
+        None
+    );
     assert_eq!(card(&ToolResult { meta: None, ..edited }), None);
 }

@@ -12,7 +12,7 @@ async fn replaces_one_match_and_says_so() {
         Some(json!({ "path": "/w/a.txt", "before": "one two\nthree\n", "after": "one 2\nthree\n" }))
     );
     assert_eq!(
-        result.meta,
+        result.meta(),
         Some(
             json!({ "diffs": [{ "path": "a.txt", "oldText": "one two\nthree", "newText": "one 2\nthree" }] })
         )

@@ -44,11 +44,11 @@ async fn a_failing_listener_fails_the_call_but_the_commit_is_said() {
 
     let edited = rig.edit("a.txt", "one", "1").await;
     assert_eq!(edited.text(), "Error: recorder is full");
-    assert_eq!(edited.meta, Some(json!({ "committed": true, "path": "/w/a.txt" })));
+    assert_eq!(edited.meta(), Some(json!({ "committed": true, "path": "/w/a.txt" })));
     assert_eq!(rig.text("a.txt").unwrap(), "1\n");
 
     let written = rig.write("n.txt", "x\n").await;
-    assert_eq!(written.meta, Some(json!({ "committed": true, "path": "/w/n.txt" })));
+    assert_eq!(written.meta(), Some(json!({ "committed": true, "path": "/w/n.txt" })));
     assert_eq!(rig.text("n.txt").unwrap(), "x\n");
 
     let read = rig.read("a.txt").await;
@@ -61,7 +61,7 @@ async fn a_panicking_listener_is_an_error_and_the_next_call_works() {
     let listener = rig.ctx.on::<Observed>(|_| panic!("boom")).unwrap();
     let result = rig.edit("a.txt", "one", "1").await;
     assert_eq!(result.error().unwrap().code.as_deref(), Some("LISTENER_PANICKED"));
-    assert_eq!(result.meta, Some(json!({ "committed": true, "path": "/w/a.txt" })));
+    assert_eq!(result.meta(), Some(json!({ "committed": true, "path": "/w/a.txt" })));
     listener.undo().await;
     assert!(!rig.edit("a.txt", "1", "one").await.is_error());
     assert_error(
@@ -88,7 +88,7 @@ async fn a_commit_that_is_cancelled_too_late_or_blocked_afterwards_is_still_said
     let (id, tool, session) = ("c1".to_owned(), "edit".to_owned(), Some(rig.session.clone()));
     let aborted = rig.tools.execute(ToolCall { id, tool, arguments: edit.clone(), session, cancel }).await;
     assert_error(&aborted, "ABORTED", "Error: tool call aborted");
-    assert_eq!((aborted.meta, rig.text("a.txt").unwrap().as_str()), (committed.clone(), "1\n"));
+    assert_eq!((aborted.meta(), rig.text("a.txt").unwrap().as_str()), (committed.clone(), "1\n"));
 
     let rig = Rig::bare([("a.txt", "one\n")]).await;
     rig.ctx
@@ -98,7 +98,7 @@ async fn a_commit_that_is_cancelled_too_late_or_blocked_afterwards_is_still_said
         .unwrap();
     let blocked = rig.call("edit", edit).await;
     assert_eq!(blocked.error().unwrap().message, "not like this");
-    assert_eq!((blocked.meta, rig.text("a.txt").unwrap().as_str()), (committed, "1\n"));
+    assert_eq!((blocked.meta(), rig.text("a.txt").unwrap().as_str()), (committed, "1\n"));
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn a_wrapper_that_fails_after_the_commit_does_not_unsay_it() {
             .unwrap();
         let result = rig.call("edit", edit.clone()).await;
         assert!(result.is_error() && result.text().contains("too late"), "{how}: {}", result.text());
-        assert_eq!((result.meta, rig.text("a.txt").unwrap().as_str()), (committed.clone(), "1\n"), "{how}");
+        assert_eq!((result.meta(), rig.text("a.txt").unwrap().as_str()), (committed.clone(), "1\n"), "{how}");
         // A call that changed nothing says nothing of the kind.
         assert_eq!(rig.call("edit", edit.clone()).await.meta, None, "{how}");
     }

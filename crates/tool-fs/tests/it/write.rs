@@ -15,7 +15,7 @@ async fn creates_and_replaces() {
         created.value(),
         Some(json!({ "path": "/w/d/n.txt", "operation": "create", "before": null, "after": "one\n" }))
     );
-    assert_eq!(created.meta, Some(json!({ "diffs": [] })));
+    assert_eq!(created.meta(), Some(json!({ "diffs": [] })));
 
     let updated = rig.write("d/n.txt", "two\n").await;
     assert_text(&updated, &envelope("/w/d/n.txt", "Updated file"));
@@ -24,7 +24,7 @@ async fn creates_and_replaces() {
         Some(json!({ "path": "/w/d/n.txt", "operation": "update", "before": "one\n", "after": "two\n" }))
     );
     assert_eq!(
-        updated.meta,
+        updated.meta(),
         Some(json!({ "diffs": [{ "path": "d/n.txt", "oldText": "one", "newText": "two" }] }))
     );
     assert_eq!(rig.text("d/n.txt").unwrap(), "two\n");
