@@ -91,7 +91,8 @@ fn text(bench: Bench) -> &'static str {
 they are installed below the target folder. All are called as running processes, over the same files or equal copies, by turns. An
 answer that is not the same work fails the bench: a page must show the same lines, and after edits the file must hold the same
 bytes. The reference has no fence, so ours has none here either, except where it says so; it syncs what it writes, the two servers
-do not, and they give no totals. Files are page-cached. Memory is `VmHWM` of the process."
+do not, and they give no totals. Files are page-cached. Memory is `VmHWM` of the process. Where the time of a 10 KB edit goes, and why
+it cannot come to the bare write's, is in [decision 22](decisions/0022-a-small-edit-is-two-syncs.md)."
         }
         Bench::Instructions => {
             "\
