@@ -22,6 +22,10 @@ const COMPOSITION: &str = "\
 - name: dsh-tool-fs
 ";
 
+/// A time limit that no call meets. A call that has one is not made on the program's first thread but handed to its
+/// workers, as a server's calls are.
+const LIMIT: u32 = 600_000;
+
 /// How long is waited before asking whether the answer can still come.
 const WAKE: Duration = Duration::from_millis(500);
 
@@ -122,10 +126,8 @@ pub(crate) fn run(
         Program::start(ground.command(&["run", "--values", "--compose", composition], &workspace))
     };
     let mut program = start()?;
-    if kind == Kind::Create {
-        // So that the process has done everything that it does once.
-        program.call("read", json!({"file_path": "none.txt"}))?;
-    } else {
+    warm_up(&mut program, &folder.join("other.txt"))?;
+    if kind != Kind::Create {
         program.must("read", json!({"file_path": kind.file()}))?;
     }
     let options = injection.map_or_else(Vec::new, |Injection { point, error }| {
@@ -136,7 +138,7 @@ pub(crate) fn run(
     let workers = program.workers()?;
     let mut strace = Strace::attach(&workers, folder.join("trace"), &options)?;
     let (tool, args) = kind.call();
-    program.send(tool, args)?;
+    by_workers(&mut program, tool, &args)?;
     let answer = match program.hear_within(WAKE)? {
         Heard::Answer(answer) => Some(answer),
         Heard::End => None,
@@ -165,6 +167,22 @@ pub(crate) fn run(
     let after = next_call(&mut program, &file).err().map(|error| format!("{error:#}"));
     program.end()?;
     Ok(Some(Run { trace, answer, bytes, others, after }))
+}
+
+/// Makes a call that workers do.
+fn by_workers(program: &mut Program, tool: &str, args: &Json) -> anyhow::Result<()> {
+    program.send_line(&json!({"tool": tool, "args": args, "abort": LIMIT}))
+}
+
+/// Lets the process do what it does once, and start the workers that a replacement needs: one replaces, another frees what was
+/// replaced.
+fn warm_up(program: &mut Program, file: &Path) -> anyhow::Result<()> {
+    for content in ["once\n", "twice\n"] {
+        by_workers(program, "write", &json!({"file_path": file, "content": content}))?;
+        let answer = program.hear()?.context("the program ended while it warmed up")?;
+        anyhow::ensure!(!answer.is_error(), "an ordinary write failed: {}", answer.content());
+    }
+    fs::remove_file(file).context("cannot remove what was written to warm up")
 }
 
 /// Did the disturbance happen, at the call that it was meant for and nowhere else?
