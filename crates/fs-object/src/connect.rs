@@ -33,8 +33,10 @@ pub(crate) fn connect(config: &ObjectFsConfig) -> Result<(Arc<dyn ObjectStore>, 
     Ok((store, prefix))
 }
 
-/// Gives TLS its cryptography, for the process; a host that has chosen some keeps it.
-fn choose_cryptography() {
+/// Gives TLS its cryptography (ring), for the process; a host that has chosen some keeps it. Has to come before a client that
+/// is built by hand for [`ObjectFileSystem::over`](crate::ObjectFileSystem::over), which panics without; what is opened by
+/// a URL needs no call.
+pub fn choose_cryptography() {
     // The only error is that another was chosen before.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -20,7 +20,8 @@ mod version;
 mod write;
 
 pub use config::{ConfigError, ObjectFsConfig};
+pub use connect::choose_cryptography;
 pub use object::ObjectFileSystem;
-/// The client of the stores, as [`ObjectFileSystem::over`] takes one.
+/// The client of the stores, as [`ObjectFileSystem::over`] takes one. Before one is built, [`choose_cryptography`] is called.
 pub use object_store;
 pub use plugin::ObjectFsPlugin;

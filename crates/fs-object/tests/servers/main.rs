@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dsh_fs::FileSystem;
 use dsh_fs_check::{Capability, Ground, Unsupported, async_trait};
-use dsh_fs_object::{ObjectFileSystem, ObjectFsConfig, object_store};
+use dsh_fs_object::{ObjectFileSystem, ObjectFsConfig, choose_cryptography, object_store};
 use futures_util::TryStreamExt as _;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -34,6 +34,7 @@ static GROUNDS: AtomicUsize = AtomicUsize::new(0);
 
 /// The URL of the bucket, and a client for it that is not the one under test.
 fn server() -> (&'static str, Arc<dyn ObjectStore>) {
+    choose_cryptography();
     let (azure, s3) = (MicrosoftAzureBuilder::from_env(), AmazonS3Builder::from_env());
     if azure.get_config_value(&AzureConfigKey::UseEmulator).as_deref() == Some("true") {
         let url = "az://workspace";
