@@ -13,7 +13,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::file_name::{decoded, encoded};
 use crate::recorded::{Line, RecordedEvent, START};
@@ -133,7 +134,7 @@ impl LogFile {
     }
 
     /// Adds an event. A log that cannot be written is no reason to fail a call: that is told once, on the process's log.
-    pub(crate) fn append(&mut self, seq: u64, kind: &str, data: &Json) {
+    pub(crate) fn append(&mut self, seq: u64, kind: &str, data: &impl Serialize) {
         match self.try_append(seq, kind, data) {
             Ok(()) => self.complained = false,
             Err(error) if !self.complained => {
@@ -144,7 +145,7 @@ impl LogFile {
         }
     }
 
-    fn try_append(&mut self, seq: u64, kind: &str, data: &Json) -> io::Result<()> {
+    fn try_append(&mut self, seq: u64, kind: &str, data: &impl Serialize) -> io::Result<()> {
         let mut lines = Vec::new();
         let mut file = if let Some(file) = self.file.take() {
             file
@@ -165,7 +166,7 @@ impl LogFile {
         written
     }
 
-    fn line(&self, lines: &mut Vec<u8>, seq: u64, kind: &str, data: &Json) -> io::Result<()> {
+    fn line(&self, lines: &mut Vec<u8>, seq: u64, kind: &str, data: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut *lines, &Line::now(&self.run, seq, kind, data))?;
         lines.push(b'\n');
         Ok(())

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Data for user interfaces (diffs, windows), never shown to the model: JSON that is written once, as text, and given on as
-/// it is. Cheap to clone; most callers never look at it.
+/// it is. Cheap to clone; most callers never look at it. Always one line, so that it may stand in one.
 #[derive(Clone)]
 pub struct Meta(Arc<RawValue>);
 
@@ -19,7 +19,13 @@ impl Meta {
             tracing::warn!(%error, "a tool's metadata is not JSON");
             RawValue::NULL.to_owned()
         });
-        Self(text.into())
+        Self::one_line(text)
+    }
+
+    /// A serialiser writes no line breaks, but raw text in the value, or read from somewhere, may have some.
+    fn one_line(text: Box<RawValue>) -> Self {
+        let meta = Self(text.into());
+        if meta.0.get().contains(['\n', '\r']) { meta.to_json().into() } else { meta }
     }
 
     /// The JSON read back into a type; fails if it is of another shape.
@@ -48,7 +54,7 @@ impl Serialize for Meta {
 
 impl<'de> Deserialize<'de> for Meta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(|text| Self(text.into()))
+        Box::<RawValue>::deserialize(deserializer).map(Self::one_line)
     }
 }
 

@@ -32,17 +32,17 @@ pub struct RecordedEvent {
 
 /// [`RecordedEvent`] on its way to the file.
 #[derive(Serialize)]
-pub(crate) struct Line<'e> {
+pub(crate) struct Line<'e, D> {
     run: &'e str,
     seq: u64,
     time: u64,
     kind: &'e str,
-    data: &'e Json,
+    data: &'e D,
 }
 
-impl<'e> Line<'e> {
+impl<'e, D: Serialize> Line<'e, D> {
     /// An event that happens now.
-    pub(crate) fn now(run: &'e str, seq: u64, kind: &'e str, data: &'e Json) -> Self {
+    pub(crate) fn now(run: &'e str, seq: u64, kind: &'e str, data: &'e D) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         Self { run, seq, time, kind, data }
@@ -89,19 +89,34 @@ pub(crate) fn call(exec: &Execution) -> Json {
 }
 
 /// The data of the end of the call that began with event `start`.
-pub(crate) fn result(start: u64, exec: &Execution, result: &ToolResult) -> Json {
-    let blocks: Vec<Block> = result.content.iter().cloned().map(Block::of).collect();
-    let mut data = json!({ "call": start, "callId": exec.call_id, "content": blocks });
-    if let Some(error) = result.error() {
-        data["error"] = error.to_json();
+pub(crate) fn result<'r>(
+    start: u64,
+    exec: &'r Execution,
+    result: &'r ToolResult,
+) -> impl Serialize + use<'r> {
+    Keeping {
+        call: start,
+        call_id: &exec.call_id,
+        content: result.content.iter().cloned().map(Block::of).collect(),
+        error: result.error().map(ErrorInfo::to_json),
+        meta: result.meta.as_ref(),
+        contexts: &result.contexts,
     }
-    if let Some(meta) = result.meta() {
-        data["meta"] = meta;
-    }
-    if !result.contexts.is_empty() {
-        data["contexts"] = result.contexts.clone().into();
-    }
-    data
+}
+
+/// [`Kept`] on its way to the file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Keeping<'r> {
+    call: u64,
+    call_id: &'r str,
+    content: Vec<Block>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<&'r Meta>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    contexts: &'r [String],
 }
 
 #[derive(Deserialize)]

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::log_file::LogFile;
@@ -51,22 +52,30 @@ impl SessionLog {
 
     /// Adds an event, and gives its number.
     pub fn append(&self, kind: &str, data: Json) -> u64 {
-        self.append_event(kind, data, None)
+        self.append_event(kind, data, None::<&Json>)
     }
 
     /// The same, with all there is to know of it for the file.
-    pub(crate) fn append_whole(&self, kind: &str, data: Json, whole: impl FnOnce() -> Json) -> u64 {
+    pub(crate) fn append_whole<W: Serialize>(
+        &self,
+        kind: &str,
+        data: Json,
+        whole: impl FnOnce() -> W,
+    ) -> u64 {
         let whole = self.is_recorded.then(whole);
         self.append_event(kind, data, whole.as_ref())
     }
 
-    fn append_event(&self, kind: &str, data: Json, whole: Option<&Json>) -> u64 {
+    fn append_event(&self, kind: &str, data: Json, whole: Option<&impl Serialize>) -> u64 {
         let mut kept = self.lock();
         kept.appended += 1;
         let seq = kept.appended;
         if let Some(file) = &mut kept.file {
             // Under the lock, so that the lines are in the order of their numbers.
-            file.append(seq, kind, whole.unwrap_or(&data));
+            match whole {
+                Some(whole) => file.append(seq, kind, whole),
+                None => file.append(seq, kind, &data),
+            }
         }
         if kept.events.len() == MOST_EVENTS {
             kept.events.pop_front();

@@ -91,8 +91,8 @@ fn text(bench: Bench) -> &'static str {
 they are installed below the target folder. All are called as running processes, over the same files or equal copies, by turns. An
 answer that is not the same work fails the bench: a page must show the same lines, and after edits the file must hold the same
 bytes. The reference has no fence, so ours has none here either, except where it says so; it syncs what it writes, the two servers
-do not, and they give no totals. Files are page-cached. Memory is `VmHWM` of the process. Where the time of a 10 KB edit goes, and why
-it cannot come to the bare write's, is in [decision 22](decisions/0022-a-small-edit-is-two-syncs.md); what bounds a first page of 1 GB and
+do not, and they give no totals. Files are page-cached. Memory is `VmHWM` of the process. Where the time of a 10 KB edit goes
+is in [decision 22](decisions/0022-a-small-edit-is-two-syncs.md); what bounds a first page of 1 GB and
 an edit of 100 MB, in [decision 21](decisions/0021-pages-come-from-an-index.md)."
         }
         Bench::Instructions => {

@@ -34,6 +34,16 @@ fn equal_is_what_is_equal_as_json() {
 }
 
 #[test]
+fn it_is_one_line_wherever_it_comes_from() {
+    let pretty = "{\n  \"a\": \"x\\ny\",\r\n  \"b\": 1\n}";
+    let written = r#"{"a":"x\ny","b":1}"#;
+    let read: Meta = serde_json::from_str(pretty).unwrap();
+    assert_eq!(format!("{read:?}"), written);
+    let raw: Box<RawValue> = serde_json::from_str(pretty).unwrap();
+    assert_eq!(format!("{:?}", Meta::of(&raw)), written);
+}
+
+#[test]
 fn what_cannot_be_json_is_null() {
     assert_eq!(Meta::of(&BTreeMap::from([((1, 2), 3)])).to_json(), Json::Null);
 }
